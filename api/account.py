@@ -1,4 +1,4 @@
-"""What a run read, found and took, for a person."""
+"""The account of a run as text: what it read and found, and how long it took."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def account(report: RunReport, place: str) -> str:
-    """A few lines; ``place`` is where the results are."""
+    """The account in a few lines; ``place`` says where the results are."""
     done_before = report.resumed and not report.batches
     took = (
         f"took      {report.seconds:.1f} s, {report.stream_seconds:.1f} s of it streaming: "
@@ -21,7 +21,7 @@ def account(report: RunReport, place: str) -> str:
         f"read      {report.edges:,} edges, {report.relevant:,} relevant, "
         f"{report.rejected:,} rows rejected",
         f"found     {report.results:,} results{again}",
-        "took      nothing: all was done by an earlier run" if done_before else took,
+        "took      nothing: an earlier run did all the work" if done_before else took,
         f"results   {place}",
     ]
     if report.late:
@@ -38,7 +38,7 @@ def account(report: RunReport, place: str) -> str:
 
 
 def operators(plan: PhysicalPlan, report: RunReport) -> str:
-    """What each operator did beside its estimates, as a tree."""
+    """The plan as a tree, with measured numbers beside the estimates."""
     from ..documents.picture import picture_of_plan
     from ..documents.runs import operator_documents
     from .render import measured, text

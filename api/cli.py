@@ -39,18 +39,18 @@ from .wording import COMMAND_LINE
 
 INTERRUPTED = 130
 _OF_OUTPUT = (errno.EBADF, errno.ENOSPC, errno.EIO)
-"""Errors that name no file: all that Headrace opens has a name."""
+"""Errors of standard output: errors of other files have a name."""
 
 
 class _ReaderGoneError(Exception):
-    """Whoever read stdout has gone."""
+    """The reader of stdout has closed the pipe."""
 
 
 class _Commands(TyperGroup):
-    """Lets a reader that has gone be our matter, and not typer's."""
+    """Handles a broken pipe here instead of in Typer."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Runs the command that was named."""
+        """Runs a command."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError as error:
@@ -102,9 +102,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextlib.contextmanager
 def _stopped_by(*signals: signal.Signals) -> Iterator[list[int]]:
-    """Lets signals stop a command as Ctrl-C does; the list has those that came.
+    """Stops a command on signals as on Ctrl-C, and yields the list of those received.
 
-    One that is ignored stays ignored, as ``nohup`` wants it of SIGHUP.
+    An ignored signal stays ignored, such as SIGHUP under ``nohup``.
     """
     came: list[int] = []
 
@@ -169,7 +169,7 @@ def _main(arguments: Sequence[str] | None) -> int:
 
 
 def _refused(error: typer.TyperException) -> int:
-    """Wrong usage: no command or option of that name, a value that does not fit."""
+    """Reports wrong usage: an unknown command or option, or a wrong value."""
     context = getattr(error, "ctx", None)
     message = _wrong_usage(error)
     if message:
@@ -180,12 +180,12 @@ def _refused(error: typer.TyperException) -> int:
 
 
 def _wrong_usage(error: typer.TyperException) -> str:
-    """What is wrong, in our words where those of pydantic come with it."""
+    """The message, without the words of pydantic."""
     from pydantic import ValidationError
 
     from ..catalog.shape_errors import did_you_mean, shape_errors
 
-    said: str = getattr(error, "format_message", error.__str__)()
+    message: str = getattr(error, "format_message", error.__str__)()
     if isinstance(error.__cause__, ValidationError):
         parameter = getattr(error, "param", None)
         names = parameter.opts if parameter is not None else ()
@@ -196,7 +196,7 @@ def _wrong_usage(error: typer.TyperException) -> str:
     if option is not None and context is not None:
         known = [name for one in context.command.get_params(context) for name in one.opts]
         return f"no such option: {option}{did_you_mean(option, known)}"
-    return said
+    return message
 
 
 def _interrupted() -> int:
@@ -205,13 +205,13 @@ def _interrupted() -> int:
 
 
 def _reader_gone() -> int:
-    """The reader of stdout has seen enough (``| head``): nothing is wrong."""
+    """Ends without an error: the reader of stdout has seen enough (``| head``)."""
     _drop_output()
     return 0
 
 
 def _drop_output() -> None:
-    """Lets go what stdout would not take: Python would try again at its end, and complain."""
+    """Drops output that stdout does not take; Python would try again at exit, and complain."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -220,7 +220,7 @@ def _drop_output() -> None:
 
 
 def _escaped(error: UnicodeError) -> tuple[str, int]:
-    """Letters that an output lacks are written as JSON has them, and are no error."""
+    """Escapes letters that the encoding of an output lacks, as in JSON."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return json.dumps(error.object[error.start : error.end])[1:-1], error.end
@@ -243,9 +243,9 @@ def _unexpected(error: Exception) -> str:
     limited = limit_in_the_way("Headrace does not run")
     if limited is not None and isinstance(error, OSError | ImportError):
         return f"{limited.message}\n  {limited.hint}"  # a library could not be loaded
-    said = " ".join(str(error).split())
+    message = " ".join(str(error).split())
     return (
-        f"{type(error).__name__}: {said}\n"
+        f"{type(error).__name__}: {message}\n"
         "  this is a fault of Headrace, not of yours; --debug shows where it happened"
     )
 

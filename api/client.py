@@ -1,4 +1,4 @@
-"""A client of the service on this machine, for commands that use one."""
+"""A client of a service on this machine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.request import Request, urlopen
 from ..planning.errors import RunError
 
 _SECONDS = 60.0
-_PATIENCE_SECONDS = 300.0
+_READY_SECONDS = 300.0
 _RETRY_SECONDS = 0.2
 
 
@@ -20,37 +20,37 @@ _NOT_YET = object()
 
 
 class Client:
-    """Asks a service, and takes JSON.
+    """Sends requests to a service, and reads JSON.
 
-    Its methods raise RunError if the service does not answer, or answers with a problem.
+    The methods raise RunError if the service does not answer, or answers with a problem.
     """
 
     def __init__(self, address: str) -> None:
         self._address = address
 
     def get(self, path: str) -> Any:
-        """What the service says at a path."""
-        return self._asked(Request(self._address + path))
+        """The answer to GET."""
+        return self._answer(Request(self._address + path))
 
     def post(self, path: str, body: dict[str, Any]) -> Any:
-        """What the service says to a document."""
+        """The answer to POST with a JSON body."""
         kind = {"Content-Type": "application/json"}
-        return self._asked(Request(self._address + path, json.dumps(body).encode(), kind))
+        return self._answer(Request(self._address + path, json.dumps(body).encode(), kind))
 
-    def _asked(self, request: Request) -> Any:
-        """The answer; a service that is only not ready yet is asked again."""
-        end = time.monotonic() + _PATIENCE_SECONDS
+    def _answer(self, request: Request) -> Any:
+        """The answer; retries while the service is not ready."""
+        end = time.monotonic() + _READY_SECONDS
         while (answer := self._once(request, time.monotonic() < end)) is _NOT_YET:
             time.sleep(_RETRY_SECONDS)
         return answer
 
-    def _once(self, request: Request, patient: bool) -> Any:
+    def _once(self, request: Request, retry: bool) -> Any:
         try:
             with urlopen(request, timeout=_SECONDS) as answer:
                 return json.load(answer)
         except HTTPError as error:
             with error:
-                if patient and error.code == HTTPStatus.SERVICE_UNAVAILABLE:
+                if retry and error.code == HTTPStatus.SERVICE_UNAVAILABLE:
                     return _NOT_YET
                 raise RunError(_detail(error.read(), error.code)) from error
         except (URLError, OSError, ValueError) as error:

@@ -1,7 +1,7 @@
-"""What goes where in a terminal: results to stdout, everything about them to stderr.
+"""Output of commands: results to stdout, everything about them to stderr.
 
-Nothing here decides what is said, only how: errors in one message, colours and progress
-only where a person watches, files whole or not at all.
+Errors are one message; colours and progress are for terminals; files are written whole or not at
+all.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from ..planning.errors import UsageError
 
 @dataclass(slots=True)
 class Session:
-    """What one invocation carries along: whether to show tracebacks."""
+    """The state of one invocation: whether to show tracebacks."""
 
     debug: bool = False
 
 
 def watched(stream: TextIO) -> bool:
-    """Whether a person looks at the stream, and wants colours."""
+    """Whether a stream is a terminal on which colours are wanted."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def say_error(message: str, error: BaseException | None = None) -> None:
-    """One message on stderr; with ``error`` its traceback before it."""
+    """Writes an error to stderr, after the traceback of ``error`` if it is given."""
     if error is not None:
         with suppress(OSError):
             traceback.print_exception(error, file=sys.stderr)
@@ -39,21 +39,21 @@ def say_error(message: str, error: BaseException | None = None) -> None:
 
 
 def say_warning(message: str) -> None:
-    """A warning on stderr."""
+    """Writes a warning to stderr."""
     _say("warning", "1;33", message)
 
 
 def say(message: str = "") -> None:
-    """A line about the run, on stderr; nothing fails where nobody can hear it."""
+    """Writes a line to stderr; ignores a stderr that cannot be written."""
     with suppress(OSError):
         print(message, file=sys.stderr, flush=True)
 
 
 def open_standard_streams() -> None:
-    """Opens those of the standard streams that the caller has closed.
+    """Opens standard streams that the caller has closed.
 
     Otherwise the next file that is opened takes the number of a closed stream and gets its text.
-    Writing to a closed standard output fails; to a closed standard error says nothing to nobody.
+    Writing to a closed stdout then fails, and writing to a closed stderr does nothing.
     """
     for number, mode in ((0, os.O_RDONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
         try:

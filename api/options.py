@@ -96,8 +96,7 @@ Out = Annotated[
     ),
 ]
 Debug = Annotated[
-    bool,
-    typer.Option("--debug", help="Show tracebacks and the log of Spark.", callback=_debug),
+    bool, typer.Option("--debug", help="Show tracebacks and the log of Spark.", callback=_debug)
 ]
 
 

@@ -1,4 +1,4 @@
-"""How far a run has come, for a person: a bar on a terminal, a line now and then elsewhere."""
+"""The progress of a run: a bar on a terminal, elsewhere a line every few seconds."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _PHASES = {
 def shown_progress(
     wanted: bool | None = None, plan: PhysicalPlan | None = None
 ) -> Iterator[OnProgress]:
-    """A function that shows progress on stderr; ``None`` shows it to a terminal only.
+    """Yields a function that shows progress on stderr; if ``wanted`` is None, only on a terminal.
 
     On a terminal that results go to as well there is no bar, since both would mix. With a
     ``plan`` lines name the operator that is furthest from its estimates so far.
     """
     mixed = sys.stdout.isatty()
     if wanted is False or (wanted is None and not watched(sys.stderr)):
-        yield _say_wait
+        yield _show_wait
     elif watched(sys.stderr) and not mixed:
         with bar(sys.stderr) as (show, _):
             yield show
@@ -46,21 +46,21 @@ def shown_progress(
         yield _Lines(plan)
 
 
-def _say_wait(progress: Progress) -> None:
-    """Tells why a run waits for another start, also where no progress is shown."""
+def _show_wait(progress: Progress) -> None:
+    """Shows why a run waits for another start, even without progress."""
     if progress.phase == "waiting":
         say(f"{_PHASES['waiting']}: {progress.reason}")
 
 
 def counts(progress: Progress) -> str:
-    """What was read and found so far."""
+    """The edges read and results found so far."""
     told = f"{progress.edges:,} edges, {progress.results:,} results"
     aside = [("late", progress.late), ("rejected", progress.rejected)]
     return told + "".join(f", {count:,} {what}" for what, count in aside if count)
 
 
 class _Lines:
-    """A line every few seconds."""
+    """Shows a line every few seconds."""
 
     def __init__(self, plan: PhysicalPlan | None) -> None:
         self._plan = plan
@@ -73,7 +73,7 @@ class _Lines:
             now = time.monotonic()
             if progress.phase == "waiting":
                 self._phase = progress.phase
-                _say_wait(progress)
+                _show_wait(progress)
                 return
             if progress.phase == self._phase and now < self._next:
                 return

@@ -1,4 +1,4 @@
-"""From the options of a command to a request; the only place where files become values."""
+"""From options of the command line to a request, with the files that they name."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 def read_query(argument: str) -> QueryText:
-    """The query (or plan) that the argument means; errors as of `load_query`."""
+    """The query or plan of an argument; errors as of `load_query`."""
     return load_query(argument, sys.stdin)
 
 
 def read_catalog(path: Path | None) -> Catalog | None:
-    """The catalog of a file, if one is given.
+    """The catalog of a file; None without a file.
 
     Raises:
         UsageError: if it cannot be used, with file and line.
@@ -87,7 +87,7 @@ def files_of(asked: InputOptions) -> tuple[tuple[EdgeFile, ...], tuple[EdgeFile,
 def inputs_to_run(
     plan: PhysicalPlan, asked: QueryOptions
 ) -> dict[str, tuple[EdgeFile, ...] | LiveSource]:
-    """What each stream of a plan is read from; errors as of `headrace.inputs_of_plan`."""
+    """The inputs of each stream of a plan; errors as of `headrace.inputs_of_plan`."""
     from ..running.runs import inputs_of_plan
 
     return inputs_of_plan(
@@ -102,7 +102,7 @@ def inputs_to_run(
 
 
 def unit_of(time_unit: str | None) -> str:
-    """The unit that ``--time-unit`` says, by its own name.
+    """The name of the unit of ``--time-unit``.
 
     Raises:
         UsageError: if it is empty.
@@ -115,16 +115,16 @@ def unit_of(time_unit: str | None) -> str:
 
 
 def warn(translated: Translated) -> None:
-    """Says what a person should know of the query."""
+    """Writes the warnings of a query to stderr."""
     for warning in translated.warnings:
         say_warning(warning)
 
 
 def spark_settings(conf: Sequence[str]) -> dict[str, str]:
-    """What ``--conf`` says.
+    """The settings of ``--conf``.
 
     Raises:
-        UsageError: if one is no setting.
+        UsageError: if one is not of the form KEY=VALUE.
     """
     for text in conf:
         if "=" not in text:
@@ -133,7 +133,7 @@ def spark_settings(conf: Sequence[str]) -> dict[str, str]:
 
 
 def per_second(speed: str, time_unit: str) -> float:
-    """Time units per second of what ``--speed`` says: a number of them, or a length of time.
+    """The time units per second of ``--speed``, which is a number or a length of time.
 
     Raises:
         UsageError: if it is neither.
@@ -151,7 +151,7 @@ def per_second(speed: str, time_unit: str) -> float:
 
 
 def trigger_interval(trigger: str, at_once: str) -> str | None:
-    """The interval of ``--trigger`` as Spark takes it; None for all of the input at once.
+    """The interval of ``--trigger`` in Spark's form; None for as fast as possible.
 
     Raises:
         UsageError: if it is neither ``at_once`` nor a length of time with its unit.

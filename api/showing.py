@@ -1,4 +1,4 @@
-"""Results of a run shown to a person while they come: a few of each batch, and how many."""
+"""Results of a run on a terminal, as they come: a few of each batch, and their number."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SHOWN_PER_BATCH = 4
 
 @contextmanager
 def shown_results(plan: PhysicalPlan, folder: Path) -> Iterator[Callable[[Progress], None]]:
-    """A function for a run's progress that prints new results in ``folder`` to stdout.
+    """Yields a function for a run's progress that prints new results in ``folder`` to stdout.
 
     ``folder`` takes JSON lines, a file or more per batch. On a terminal a bar stands below.
     """
@@ -76,7 +76,7 @@ def result_text(result: dict[str, Any], seconds: float | None) -> str:
 
 
 def _instant(ticks: int, seconds: float | None) -> str:
-    """An instant as a date, where ticks count from 1970 in a known unit."""
+    """An instant as a date, if ticks count from 1970 in a known unit."""
     if seconds is None:
         return str(ticks)
     try:

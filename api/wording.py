@@ -1,4 +1,4 @@
-"""What the faces call the settings that remedies speak of.
+"""The names of settings in remedies, on the command line and over REST.
 
 The page has names of its own: `web/src/query/remedies.ts`.
 """
@@ -42,4 +42,4 @@ REST: Final[Names] = MappingProxyType(
         "logs": "the log of the service",
     }
 )
-"""Members of the bodies that clients of the service send, and what its operator gives it."""
+"""Members of request bodies, and settings of whoever runs the service."""

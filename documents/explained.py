@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class RuleStatistics(Document):
-    """What a rule did in the search."""
+    """The counters of a rule in the search."""
 
     bindings: int
     fired: int
@@ -31,7 +31,7 @@ class RuleStatistics(Document):
 
 
 class MemoStatistics(Document):
-    """How large the memo is, and what each rule did."""
+    """The size of the memo, and the counters of each rule."""
 
     groups: int
     expressions: int
@@ -60,7 +60,7 @@ class FormulaLine(Document):
 
 
 class Formula(Document):
-    """What an operator costs; ``formula`` is its number in the thesis, null for our own."""
+    """The cost of an operator; ``formula`` is its number in the thesis, null for our own."""
 
     formula: int | None
     name: str
@@ -97,8 +97,8 @@ class Traced(Explained):
 
 
 class Physical(Explained):
-    """The stage ``physical``: with the trace of the search if there is one, and with what the
-    plan's operators did if it was run."""
+    """The stage ``physical``: with the trace of a traced search, and with measured numbers if the
+    plan was run."""
 
     trace: Optional[Steps] = None
     measured: Optional[AnalysisDocument] = None
@@ -171,7 +171,7 @@ def explain_document(
 
 
 def memo_statistics(planned: Planned) -> MemoStatistics:
-    """How large the memo is, and what each rule did."""
+    """The size of the memo, and the counters of each rule."""
     found = planned.optimization
     return MemoStatistics(
         groups=found.memo.group_count,

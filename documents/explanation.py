@@ -1,4 +1,4 @@
-"""What the service answers of a plan that it keeps: the plan, and all that the page shows of it."""
+"""Answers of the service about a stored plan: the plan, and what the page shows of it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .plan import PlanDocument, plan_document
 
 
 class Optimized(Document):
-    """A plan that is kept; ``id`` names what was asked, ``plan.digest`` the plan itself."""
+    """A stored plan; ``id`` names the question, ``plan.digest`` the plan itself."""
 
     id: str
     plan: PlanDocument
@@ -30,7 +30,7 @@ class Optimized(Document):
 
 
 class AskedDocument(Document):
-    """What was asked: ``catalog`` is null where streams were assumed."""
+    """The question; ``catalog`` is null if streams were assumed."""
 
     query: str
     language: str | None
@@ -39,7 +39,7 @@ class AskedDocument(Document):
 
 
 class Explanation(Explained):
-    """All that is shown of a plan beside the one of the query as written.
+    """A plan, compared with the plan of the query as written.
 
     ``catalog`` is what the plan was made with, assumptions included, and ``constants`` those of the
     cost model in microseconds.
@@ -55,7 +55,7 @@ class Explanation(Explained):
 
 
 def optimized(planned: Planned, id_: str) -> Optimized:
-    """A plan under the id of what was asked."""
+    """A plan under the id of its question."""
     found = planned.optimization
     return Optimized(
         id=id_,
@@ -90,7 +90,7 @@ def explanation(planned: Planned, id_: str, asked: AskedDocument) -> Explanation
 
 
 def without_sources(catalog: Mapping[str, Any]) -> dict[str, Any]:
-    """A catalog as clients may see it: paths, and perhaps passwords, are not for them."""
+    """A catalog without sources, whose paths and passwords clients must not see."""
     streams = {
         name: {field: value for field, value in stream.items() if field != "source"}
         for name, stream in catalog["streams"].items()

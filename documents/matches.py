@@ -1,4 +1,4 @@
-"""What a result of a query looks like as a graph."""
+"""The results of a query as graphs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .model import Document, Optional
 
 
 class MatchEnd(Document):
-    """An end of an edge of a result: a variable of the query, or a vertex written out."""
+    """An end of an edge of a result: a variable, or a constant vertex."""
 
     variable: Optional[str] = None
     constant: Optional[str] = None
@@ -32,7 +32,7 @@ class MatchEdge(Document):
 
 
 class Match(Document):
-    """What a result looks like as a graph; ``vertices`` are the columns that are vertices."""
+    """A result as a graph; ``vertices`` are the columns that are vertices."""
 
     edges: tuple[MatchEdge, ...]
     vertices: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""All that a search found: groups, their expressions, goals, ways to these, and winners."""
+"""All that a search found: groups with their expressions, goals, alternatives and winners."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class MemoExpression(Document):
 
 
 class Goal(Document):
-    """A group, and what is required of its rows."""
+    """A group, and the required properties of its rows."""
 
     group: int
     required: str
@@ -40,7 +40,7 @@ class _Required(Document):
 
 
 class Winner(Choice, _Required):
-    """The cheapest plan of a group for what is required of it."""
+    """The cheapest plan of a group for required properties."""
 
     cost: float
     local: float
@@ -49,8 +49,8 @@ class Winner(Choice, _Required):
 
 
 class Alternative(Choice):
-    """A way to a goal: its own cost, and what it costs at least with its inputs (null: without
-    end), or just that if it is exact."""
+    """An alternative for a goal: its own cost, and the least cost with its inputs (null: infinite),
+    which is the cost itself if it is ``exact``."""
 
     inputs: tuple[Goal, ...]
     local: float
@@ -59,8 +59,8 @@ class Alternative(Choice):
 
 
 class MemoGoal(Document):
-    """What was asked of a group, and all ways to it; ``at_least`` is what the cheapest costs if
-    it is done, else what the search is sure that it costs more than."""
+    """Required properties of a group, and all alternatives for them; ``at_least`` is the cost of
+    the cheapest if the goal is ``done``, else a lower bound."""
 
     required: str
     done: bool
@@ -69,8 +69,8 @@ class MemoGoal(Document):
 
 
 class GroupEstimate(Document):
-    """What is estimated of a group; ``interval`` is null where rows stay valid, ``distinct`` are
-    the different values of each column."""
+    """The estimates of a group; ``interval`` is null if rows stay valid, ``distinct`` counts the
+    different values of each column."""
 
     rate: float
     interval: float | None
@@ -79,7 +79,7 @@ class GroupEstimate(Document):
 
 
 class Group(Document):
-    """Expressions that give the same rows; ``reads`` are the labels that they are made of."""
+    """Expressions with the same rows; ``reads`` are the labels that they read."""
 
     id: int
     columns: int
@@ -91,8 +91,8 @@ class Group(Document):
 
 
 class ChosenNode(Document):
-    """Where a node of the plan stands in the memo; its ``expression`` is null for an enforcer,
-    ``required`` where the time was up before anything was costed."""
+    """The place of a node of the plan in the memo; ``expression`` is null for an enforcer,
+    ``required`` if the time was over before anything was costed."""
 
     node: int
     group: int

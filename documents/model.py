@@ -1,4 +1,4 @@
-"""What all documents have in common.
+"""The base of all documents.
 
 A document is an immutable pydantic model: its fields are the members of the JSON, in their order,
 and its class is what OpenAPI describes and the page is compiled against. So class names are public

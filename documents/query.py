@@ -18,7 +18,7 @@ EXPLAIN_VERSION = 1
 
 
 class StageDocument(Document):
-    """What the documents of all stages begin with."""
+    """The members that the documents of all stages begin with."""
 
     version: int
     query: str
@@ -27,7 +27,7 @@ class StageDocument(Document):
 
 
 class QueryWindow(Document):
-    """A window of a query; ``stream`` is null where it is that of all streams."""
+    """A window of a query; ``stream`` is null for a window of all streams."""
 
     stream: str | None
     labels: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What a run did: its progress, its account, and each operator beside what was estimated of it."""
+"""Runs: their progress and metrics, and measured numbers of operators beside the estimates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ProgressDocument(Document):
-    """How far a run is; ``fraction`` is null where the input has no end."""
+    """The progress of a run; ``fraction`` is null if the input has no end."""
 
     phase: str
     fraction: float | None
@@ -36,7 +36,7 @@ class ProgressDocument(Document):
 
 
 class OperatorNumbers(Document):
-    """Of an operator, each null where it cannot be told."""
+    """Numbers of an operator, each null if it is unknown."""
 
     rate: float | None
     validity: float | None
@@ -44,7 +44,7 @@ class OperatorNumbers(Document):
 
     @property
     def largest(self) -> tuple[Literal["rate", "validity", "population"], float] | None:
-        """The largest number with its name; None if none can be told."""
+        """The largest number with its name; None if all are unknown."""
         named = (("rate", self.rate), ("validity", self.validity), ("population", self.population))
         told: list[Any] = [(name, value) for name, value in named if value is not None]
         return max(told, key=lambda item: item[1], default=None)
@@ -55,7 +55,7 @@ class _AtNode(Document):
 
 
 class MeasuredDocument(Document):
-    """What an operator did, beside what was expected of it.
+    """The measured numbers of an operator, beside the estimates.
 
     ``rows`` is ``rows_out``. ``rate`` is rows per time unit, ``validity`` the mean in time units of
     rows that expire, ``population`` the rows valid at an instant; ``endless`` counts rows that
@@ -80,7 +80,7 @@ class MeasuredDocument(Document):
 
 
 class OperatorDocument(MeasuredDocument, _AtNode):
-    """What an operator did, beside what was expected of it."""
+    """The measured numbers of an operator of a plan, beside the estimates."""
 
 
 class AnalysisDocument(Document):
@@ -98,7 +98,7 @@ class AnalysisDocument(Document):
 
 
 class LastBatch(Document):
-    """What an operator did in the last micro-batch."""
+    """The counters of an operator in the last micro-batch."""
 
     rows_in: int = 0
     rows_out: int = 0
@@ -107,13 +107,13 @@ class LastBatch(Document):
 
 
 class OperatorMetrics(MeasuredDocument):
-    """The same with the last micro-batch."""
+    """The measured numbers of an operator, with the last micro-batch."""
 
     last_batch: LastBatch
 
 
 class RunMetrics(Document):
-    """The account of a run, as ``run --metrics`` writes it.
+    """The metrics of a run, as ``run --metrics`` writes them.
 
     The fields of a run are those of `headrace.executor.spark.report.RunReport`; ``operators`` by
     the ids of the plan's nodes.
@@ -145,7 +145,7 @@ class RunMetrics(Document):
 
 
 def measured_document(measured: Measured) -> MeasuredDocument:
-    """What a node did, beside what the plan estimates of it."""
+    """The measured numbers of a node, beside the estimates of the plan."""
     done, expected, errors = measured.counters, measured.estimate, measured.q_errors
     return MeasuredDocument(
         op=measured.op,
@@ -172,7 +172,7 @@ def measured_document(measured: Measured) -> MeasuredDocument:
 def operator_documents(
     plan: PhysicalPlan, counters: Mapping[int, Counters], ticks: int
 ) -> tuple[OperatorDocument, ...]:
-    """What each operator of a plan did in ``ticks`` of application time."""
+    """The measured numbers of all operators of a plan, over ``ticks`` of application time."""
     from ..running.measures import measured
 
     return tuple(
@@ -194,7 +194,7 @@ def analysis_document(analysis: Analysis) -> AnalysisDocument:
 
 
 def metrics_document(plan: PhysicalPlan, report: RunReport) -> RunMetrics:
-    """The account of a run that has ended, and of each operator."""
+    """The metrics of a run that has ended, and of each operator."""
     values = report.document()
     last = values.pop("last_batch")
     values["operators"] = {

@@ -19,8 +19,8 @@ from .model import Document
 
 
 class Choice(Document):
-    """A physical operator over groups, what proposed it, and the id of the expression that it
-    computes; null for an enforcer."""
+    """A physical operator over groups, the rule that proposed it, and the id of the expression that
+    it computes (null for an enforcer)."""
 
     text: str
     rule: str
@@ -33,7 +33,7 @@ class _AtGoal(Document):
 
 
 class PlanInput(Document):
-    """What a plan found takes from a group."""
+    """An input of a plan: a group with required properties, and its cost."""
 
     group: int
     required: str
@@ -41,7 +41,7 @@ class PlanInput(Document):
 
 
 class PlanFound(Choice, _AtGoal):
-    """A cheaper plan of a group; ``before`` is what the one that it replaces cost."""
+    """A cheaper plan of a group; ``before`` is the cost of the plan that it replaces."""
 
     cost: float
     local: float
@@ -51,8 +51,8 @@ class PlanFound(Choice, _AtGoal):
 
 
 class Pruned(Choice, _AtGoal):
-    """A way that was not followed: it costs ``cost``, or at least that, and only less than
-    ``bound`` is of use."""
+    """A pruned alternative: it costs ``cost``, or at least that if not ``exact``, and only plans
+    below ``bound`` are of use."""
 
     cost: float
     exact: bool
@@ -60,7 +60,7 @@ class Pruned(Choice, _AtGoal):
 
 
 class SeenMember(Document):
-    """An expression as it was at a step, and the groups that it reads."""
+    """An expression as it was at a step; ``inputs`` are the groups that it reads."""
 
     id: int
     group: int
@@ -69,7 +69,7 @@ class SeenMember(Document):
 
 
 class Merged(Document):
-    """A group that was found to be equal to another, and went into it."""
+    """A merge: ``group`` was found to be equal to ``into``, and became part of it."""
 
     into: int
     group: int
@@ -95,7 +95,7 @@ class RuleStep(Document):
 
 
 class KnownStep(Document):
-    """A rule found only what was there, in a group; expressions are told by their ids."""
+    """A rule found only expressions that were in the memo; all are named by their ids."""
 
     step: int
     kind: Literal["known"]
@@ -106,7 +106,7 @@ class KnownStep(Document):
 
 
 class PlanStep(Document):
-    """A group has a cheaper plan."""
+    """A cheaper plan was found for a group."""
 
     step: int
     kind: Literal["plan"]
@@ -114,7 +114,7 @@ class PlanStep(Document):
 
 
 class LeftStep(Document):
-    """A way to a plan is not followed any further."""
+    """An alternative was pruned."""
 
     step: int
     kind: Literal["left"]
@@ -122,14 +122,14 @@ class LeftStep(Document):
 
 
 class ForgetStep(Document):
-    """Groups became one after they were costed: all plans are forgotten."""
+    """Groups were merged after they were costed: all winners are dropped and costed anew."""
 
     step: int
     kind: Literal["forget"]
 
 
 class RuleMeaning(Document):
-    """What a rule rewrites into what; ``number`` is that of the thesis, null for our own."""
+    """The rewrite of a rule; ``number`` is that of the thesis, null for a rule of Headrace."""
 
     number: int | None
     algebra: str
@@ -140,7 +140,7 @@ Step = RuleStep | KnownStep | PlanStep | LeftStep | ForgetStep
 
 class Steps(Document):
     """The steps of a search; ``more`` were not kept, ``known`` times a rule found nothing new,
-    and ``left`` ways were not followed."""
+    and ``left`` alternatives were pruned."""
 
     steps: tuple[Step, ...]
     more: int
@@ -151,7 +151,7 @@ class Steps(Document):
 
 
 def steps_document(planned: Planned, trace: recorded.Trace) -> Steps:
-    """The steps of a search that was traced, each with what it changed."""
+    """The steps of a traced search, each with its changes."""
     names = Names(planned.catalog.time_unit)
     tried = planned.optimization.rules
     return Steps(
@@ -178,7 +178,7 @@ def choice_document(choice: ChosenOperator, inputs: Sequence[GroupId], names: Na
 
 
 def _algebra(rule: TransformationRule) -> str:
-    """What a rule rewrites into what: the first line of its docstring."""
+    """The rewrite of a rule: the first line of its docstring."""
     first = (getdoc(type(rule)) or "").partition("\n")[0]
     return " ".join(first.split())
 

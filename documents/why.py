@@ -1,4 +1,4 @@
-"""Why the chosen plan is as it is, node by node."""
+"""The reasons for the chosen plan, node by node."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Ancestor(Document):
 
 
 class RunnerUp(Document):
-    """The next best way to the same rows."""
+    """The next best alternative for the same rows."""
 
     text: str
     rule: str
@@ -38,7 +38,7 @@ class RunnerUp(Document):
 
 
 class Reason(Document):
-    """Why an operator is what it is."""
+    """The reason for an operator: its rules, its alternatives, and what decided."""
 
     group: int
     required: str

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from ...planning.planner import Planned
 
 _LARGEST_BATCH = 2_500
-"""Edges in a micro-batch: results should come from early on."""
+"""The most edges in a micro-batch, few enough for early results."""
 _SPEED = "1d"
-"""How much of the data's time goes by in a second where somebody watches."""
+"""The data's time replayed per second on a terminal."""
 _LOOK_SECONDS = 0.3
 _ENDED = ("finished", "failed", "stopped")
 
@@ -129,7 +129,7 @@ def demo(
 
 
 class _Guide(threading.Thread):
-    """Has the query run, as any client of the service may, and tells of it on stdout."""
+    """Runs the query as a client of the service, and shows the results on stdout."""
 
     def __init__(
         self,
@@ -153,7 +153,7 @@ class _Guide(threading.Thread):
         self._stays = stays
 
     def run(self) -> None:
-        """The whole life of the thread."""
+        """Runs the demo, and stops the server at its end."""
         try:
             self._lead()
         except Exception as error:
@@ -181,7 +181,7 @@ class _Guide(threading.Thread):
             print("The page stays until you end this with Ctrl-C.", flush=True)
 
     def _follow(self, client: Any, id_: str, results: Path) -> dict[str, Any]:
-        """Shows results until the query has ended; its document then."""
+        """Shows results until the query has ended, and returns its document."""
         from ...planning.errors import RunError
         from ..showing import shown_results
 
@@ -246,7 +246,7 @@ def _listening(port: int | None) -> socket.socket:
 
 
 def _open(page: str) -> None:
-    """Opens the page where there is a screen: a browser for terminals would take this one."""
+    """Opens the page if there is a screen; a text browser would take over the terminal."""
     if sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
         webbrowser.open(page)
 

@@ -81,7 +81,7 @@ def plans(
 def _listing(
     space: Plans, limit: int, sample: int | None, seed: int | None
 ) -> Iterable[tuple[int | None, PhysicalPlan]]:
-    """The plans to be shown, with their ranks if they are ranked."""
+    """The plans to show, with their ranks if they are ranked."""
     if sample is not None:
         return ((None, plan) for plan in space.sample(sample, seed or 0))
     return enumerate(itertools.islice(space.ranked(), limit), start=1)

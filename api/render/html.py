@@ -21,7 +21,7 @@ _HERE = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What stands around the tree; all of it plain text.
+    """The texts around the tree, all of them plain text.
 
     ``numbers`` are (name, value); ``texts`` are (heading, preformatted text); ``tables``
     are (heading, head row, rows).

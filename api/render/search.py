@@ -6,14 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from ...documents.explained import MemoStatistics
 from ...documents.numbers import Unit, number
-from ...documents.trace import (
-    PlanFound,
-    PlanInput,
-    PlanStep,
-    RuleStep,
-    SeenMember,
-    Steps,
-)
+from ...documents.trace import PlanFound, PlanInput, PlanStep, RuleStep, SeenMember, Steps
 from ...documents.why import Ancestor, Reason, RunnerUp
 
 _LEGEND = """\

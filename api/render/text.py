@@ -132,7 +132,7 @@ def _heat(line: _Line, picture: PictureDocument) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Paint:
-    """Terminal colours, or nothing."""
+    """Adds terminal colours if it is ``on``."""
 
     on: bool
 
@@ -143,7 +143,7 @@ class _Paint:
         return self._style("2", text)
 
     def heat(self, text: str, heat: float) -> str:
-        """Red for what costs most, yellow for what counts, plain for the rest."""
+        """Red for the dearest operators, yellow for costly ones, plain for the rest."""
         if heat > 2 / 3:
             return self._style("1;31", text)
         return self._style("33", text) if heat > 1 / 5 else text

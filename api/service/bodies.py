@@ -1,4 +1,4 @@
-"""What clients send and are sent."""
+"""The bodies of requests, and answers that only REST has."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class OptionsBody(_Body):
 
 
 class OptimizeBody(_Body):
-    """A query, and what is known of its streams."""
+    """A query, and its streams."""
 
     query: str = Field(max_length=LONGEST_QUERY)
     language: str | None = Field(default=None, max_length=40)
@@ -92,7 +92,7 @@ class ExplainBody(OptimizeBody):
 
 
 class QueryBody(_Body):
-    """A query to run, or a plan that is kept; over the streams of the service."""
+    """A query or a stored plan to run, over the streams of the service."""
 
     query: str | None = Field(default=None, max_length=LONGEST_QUERY)
     plan: Annotated[str, Field(max_length=64, pattern="^[0-9a-f]+$")] | None = Field(
@@ -139,16 +139,16 @@ class QueryLine(Document):
 
 
 class QueryDocument(QueryLine):
-    """The same with its plan, and of its operators what was measured beside what was expected."""
+    """A query with its plan, and the measured numbers of its operators beside the estimates."""
 
     plan: PlanDocument
     operators: list[OperatorDocument]
 
 
 class DeadLetter(Document):
-    """A row that was set aside: of a rejected one where it stands, of a late edge what it is.
+    """A row that was set aside: the place of a rejected row, or a late edge.
 
-    Members beside these say where the row of a live source stands, such as its topic and offset.
+    Further members give the place of a row of a live source, such as its topic and offset.
     """
 
     model_config = ConfigDict(extra="allow")

@@ -1,4 +1,4 @@
-"""Rows that a query set aside: those that are no edges, and edges that came too late.
+"""Rows that a query set aside: rejected rows, and late edges.
 
 A place in them is the text ``<byte of the rejected>.<batch of the late>.<byte in it>``, so that a
 page goes on where the one before ended, also when more of either has come.
@@ -17,12 +17,12 @@ from .query_folder import QueryFolder
 
 PLACE = r"^\d{1,18}(\.\d{1,18}\.\d{1,18})?$"
 MOST_BYTES = 1_000_000
-"""Of one page, but for its last item."""
+"""The most bytes of a page, without its last item."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """How far somebody has read."""
+    """A place in the rows set aside."""
 
     rejected: int = 0
     batch: int = 0
@@ -60,7 +60,7 @@ def _items(folder: QueryFolder, place: Place) -> Iterator[tuple[dict[str, Any], 
 
 
 def _late(folder: QueryFolder, place: Place) -> Iterator[tuple[int, Path]]:
-    """The files of late edges that are not read yet, and of which batch each is."""
+    """The files of late edges from a place on, each with its batch."""
     if folder.late_live is not None:
         yield place.batch, folder.late_live  # all batches in one
         return

@@ -91,11 +91,7 @@ class Asked:
 def asked(stored: Mapping[str, Any]) -> Asked:
     """The question of its document."""
     return Asked(
-        stored["query"],
-        stored["language"],
-        stored["catalog"],
-        stored["options"],
-        stored["release"],
+        stored["query"], stored["language"], stored["catalog"], stored["options"], stored["release"]
     )
 
 

@@ -67,10 +67,10 @@ class BodyLimit:
 
 
 class Crowd:
-    """Refuses requests over a number at once, so that those that are let in are answered soon.
+    """Refuses requests beyond a number at once, so that the others are answered soon.
 
-    What says how the service is, is always answered. Those who follow results stay for long, and
-    are counted elsewhere.
+    Requests for the state of the service are always answered. Streams of results last long, and are
+    counted elsewhere.
     """
 
     def __init__(self, app: ASGIApp, most: int) -> None:
@@ -101,17 +101,17 @@ _FOLLOWING = re.compile("/queries/[^/]+/results")
 
 
 class Framing:
-    """Refuses requests whose end is told in two ways, and closes their connections.
+    """Refuses requests that declare their end in two ways, and closes their connections.
 
-    A proxy may take another end for the true one, and what lies between for a request of another
-    client (RFC 9112, section 6.1).
+    A proxy may choose the other end, and take the bytes between for a request of another client
+    (RFC 9112, section 6.1).
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes a request on, if it is told in one way where it ends."""
+        """Passes a request on if it declares its end in one way."""
         if scope["type"] == "http":
             names = {name for name, _ in scope["headers"]}
             if {b"content-length", b"transfer-encoding"} <= names:
@@ -123,10 +123,10 @@ class Framing:
 
 
 class SameSite:
-    """Refuses requests by pages of other origins to change something.
+    """Refuses changes by pages of other origins.
 
-    A browser sends some of them without asking first, on behalf of whoever looks at the page.
-    Programs that are no browsers send neither of the headers that tell of it.
+    A browser sends some such requests without asking first, on behalf of the user of the page.
+    Programs other than browsers send neither of the headers that name the origin.
     """
 
     def __init__(self, app: ASGIApp, origins: tuple[str, ...]) -> None:
@@ -159,7 +159,7 @@ class SameSite:
 
 _READING = frozenset({"GET", "HEAD", "OPTIONS"})
 _DRAWING = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
-"""For all that does not say otherwise, the drawings of plans among it; they run nothing."""
+"""The default policy, also for drawings of plans: nothing may run."""
 
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -171,7 +171,7 @@ _HEADERS = {
 
 
 class SafeHeaders:
-    """Tells browsers to run nothing, to frame nothing and to guess nothing."""
+    """Adds headers that forbid browsers to run scripts, to frame, and to guess types."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

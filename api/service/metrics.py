@@ -1,4 +1,4 @@
-"""What the service counts, for Prometheus."""
+"""The metrics of the service, for Prometheus."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ class Metrics:
         )
 
     def watch(self, collector: Collector) -> None:
-        """Tells what something else knows, too."""
+        """Adds the metrics of a collector."""
         self._registry.register(collector)
 
     def text(self) -> bytes:
-        """All of it in the text format of Prometheus."""
+        """All metrics in the text format of Prometheus."""
         return generate_latest(self._registry)

@@ -1,4 +1,4 @@
-"""Folders and files that nobody but their owner may read: there may be passwords in them."""
+"""Folders and files that only their owner may read, since they may hold passwords."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def private_folder(path: Path, ours: Iterable[str] | None = None) -> None:
-    """Makes a folder that others may not enter, or takes their rights to one that is there.
+    """Creates a folder that other users may not enter, or closes an existing one to them.
 
     The rights of a folder that has other entries than ``ours`` are left alone: it may be the
     folder of a project, or of a system. None stands for any entries.
@@ -40,7 +40,7 @@ def private_folder(path: Path, ours: Iterable[str] | None = None) -> None:
 
 
 def private_file(path: Path) -> None:
-    """Makes an empty file that others may not read, or takes their rights to one that is there.
+    """Creates an empty file that other users may not read, or closes an existing one to them.
 
     Raises:
         UsageError: if that cannot be done.

@@ -20,7 +20,7 @@ MEDIA_TYPE = "application/problem+json"
 
 
 class Advice(BaseModel):
-    """One thing to do; of a ``setting``, the change of it, to ``value`` if one helps."""
+    """An advice: a text, perhaps with the ``setting`` to change, and the ``value`` that helps."""
 
     text: str
     setting: Setting | None = None
@@ -28,7 +28,7 @@ class Advice(BaseModel):
 
 
 class ShapeProblem(BaseModel):
-    """One thing that is wrong with a body or the parameters of a request, and where."""
+    """A mistake in the body or the parameters of a request, and its place."""
 
     at: str
     reason: str
@@ -58,7 +58,7 @@ class Problem(BaseModel):
 
 
 class RefusedError(Exception):
-    """A request that is not served; ``answer`` says why."""
+    """A request is refused; ``answer`` says why."""
 
     def __init__(self, answer: Response) -> None:
         super().__init__(answer.status_code)
@@ -109,7 +109,7 @@ def document_of(error: HeadraceError) -> dict[str, Any]:
 
 
 def _advice(error: HeadraceError) -> list[Advice]:
-    """What to do as data, for a client with words of its own, such as the page."""
+    """The advice of an error as data, for clients with words of their own, such as the page."""
     hint = [Advice(text=error.hint.removesuffix("."))] if error.hint else []
     remedies = [
         Advice(text=one.text, setting=one.setting, value=one.value) for one in error.remedies
@@ -124,7 +124,7 @@ def of_error(error: HeadraceError) -> Response:
 
 
 def shape_problems(errors: Sequence[Any], route: object = None) -> list[ShapeProblem]:
-    """What is wrong with the body or the parameters of a request: where, and what was expected.
+    """The mistakes in the body or the parameters of a request.
 
     Args:
         errors: what pydantic says; each place begins with ``body``, ``query``, ``path``.

@@ -19,11 +19,11 @@ from .problems import problem
 
 TokenScope = Literal["read", "plan", "run"]
 SHORTEST = 16
-"""Characters of a token; shorter ones can be guessed."""
+"""The least characters of a token; shorter ones can be guessed."""
 
 OPEN = frozenset({"/", "/healthz", "/readyz", "/docs", "/openapi.json"})
 OPEN_FOLDERS = ("/assets/", "/docs/")
-"""What needs no token: it says nothing of queries and streams."""
+"""Paths without a token: they tell nothing about queries and streams."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Token:
 
 
 def token(secret: str, *scopes: TokenScope) -> Token:
-    """A token of its text, which is not kept."""
+    """The token of a secret, of which only the digest is kept."""
     allowed = frozenset(scopes)
     if "run" in allowed:
         allowed |= {"plan"}

@@ -173,7 +173,7 @@ def test_a_plan_made_by_hand(headrace: Commands, plan: Path, what: str, command:
     assert [file.name for file in plan.parent.iterdir()] == ["plan.json"]
 
 
-def test_a_plan_that_is_no_text(headrace: Commands, tmp_path: Path) -> None:
+def test_plan_that_is_not_text_is_refused(headrace: Commands, tmp_path: Path) -> None:
     file = tmp_path / "plan.json"
     file.write_bytes(b'{"version": 1, "nodes": "\xff"}')
     done = headrace("run", file)
@@ -223,7 +223,7 @@ def test_a_cut_off_gzip_file(headrace: Commands, tmp_path: Path) -> None:
     assert "damaged or cut off" in done.error
 
 
-def test_a_bad_row_ends_strict_reading_alone(headrace: Commands, tmp_path: Path) -> None:
+def test_bad_row_stops_strict_reading_only(headrace: Commands, tmp_path: Path) -> None:
     file = tmp_path / "edges.csv"
     file.write_text("src,trg,label,ts\n1,2,a,5\n1,2,a,soon\n")
     done = headrace("stats", "--input", file)
@@ -234,7 +234,7 @@ def test_a_bad_row_ends_strict_reading_alone(headrace: Commands, tmp_path: Path)
     assert f"{file}:3: ts 'soon'" in strict.error
 
 
-def test_a_fault_of_ours_is_said_to_be_one(
+def test_internal_error_is_reported_as_one(
     headrace: Commands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:
@@ -263,7 +263,7 @@ def test_as_a_process() -> None:
 
 @pytest.mark.parametrize("command", ["stats", "explain", "plans", "optimize", "run"])
 @pytest.mark.parametrize("kind", ["a pipe", "a device", "an empty file", "an empty folder"])
-def test_input_that_is_no_file_of_edges(
+def test_input_that_is_not_an_edge_file_is_refused(
     headrace: Commands, tmp_path: Path, command: str, kind: str
 ) -> None:
     path = tmp_path / "edges.csv"

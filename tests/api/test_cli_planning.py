@@ -51,7 +51,7 @@ def test_the_default_is_the_plan_with_its_costs(headrace: Commands) -> None:
     )
 
 
-def test_assumed_statistics_are_said_to_be_so(headrace: Commands) -> None:
+def test_summary_says_that_statistics_are_assumed(headrace: Commands) -> None:
     given = ("--catalog", CATALOG)
     query = "Answer(x, y) <- a2q(x, y) WINDOW 1d"
     assert "statistics are assumed" in headrace("explain", query).out
@@ -63,7 +63,7 @@ def test_assumed_statistics_are_said_to_be_so(headrace: Commands) -> None:
     assert kinds == {"assumed", "catalog", "measured"}
 
 
-def test_explain_json_has_all_that_is_promised(headrace: Commands) -> None:
+def test_explain_json_has_all_documented_members(headrace: Commands) -> None:
     done = headrace("explain", QUERY, "-f", "json")
     document = json.loads(done.out)
     promised = {
@@ -84,7 +84,7 @@ def test_costs_show_the_formula_with_its_numbers(headrace: Commands) -> None:
     assert set(document["costs"]) == {str(n["id"]) for n in document["plan"]["nodes"]}
 
 
-def test_why_stands_below_each_operator(headrace: Commands) -> None:
+def test_why_adds_notes_below_each_operator(headrace: Commands) -> None:
     done = headrace("explain", EXAMPLES / "chains.rq", "--catalog", CATALOG, "--why")
     assert "G2 = PATH[G3+], by StarDecompose\n" in done.out
     assert "next best S_PATH[(G0·G1)+] at " in done.out
@@ -93,7 +93,7 @@ def test_why_stands_below_each_operator(headrace: Commands) -> None:
     assert set(document["why"]) == {str(n["id"]) for n in document["plan"]["nodes"]}
 
 
-def test_details_stand_together(headrace: Commands) -> None:
+def test_details_are_shown_together_in_one_order(headrace: Commands) -> None:
     done = headrace("explain", QUERY, "--why", "--costs", "--trace")
     places = [done.out.index(text) for text in ("run by ", "cost = ri", "1  query: G0 = WSCAN")]
     assert places == sorted(places)
@@ -121,13 +121,13 @@ def test_a_query_without_time_for_a_search_has_no_reasons(headrace: Commands) ->
     assert "it runs as it was written" in said
 
 
-def test_a_search_that_was_cut_knows_of_no_other_way(headrace: Commands) -> None:
+def test_cut_search_says_that_alternatives_may_be_missing(headrace: Commands) -> None:
     query = EXAMPLES / "chains.rq"
     done = headrace("explain", query, "--catalog", CATALOG, "--why", "--budget-expressions", "3")
     assert "run by ScanByWindow for G0 [spark_sql], no other way found in time" in done.out
 
 
-def test_analyze_sets_measured_beside_estimated(headrace: Commands) -> None:
+def test_analyze_shows_measured_beside_estimated(headrace: Commands) -> None:
     query, catalog = EXAMPLES / "triangle.rq", ("--catalog", CATALOG)
     done = headrace("explain", query, *catalog, "--analyze")
     assert done.code == 0
@@ -160,7 +160,7 @@ def test_a_query_from_a_file_or_standard_input(
     assert from_file.out == from_stdin.out == headrace("optimize", QUERY).out
 
 
-def test_the_language_is_told_by_the_ending_the_text_or_the_option(
+def test_language_comes_from_the_option_the_ending_or_the_text(
     headrace: Commands, tmp_path: Path
 ) -> None:
     text = "SELECT x, y MATCH (x)-/<:(a/b)+>/->(y)"
@@ -223,7 +223,7 @@ def test_plans_samples_the_same_for_the_same_seed(headrace: Commands) -> None:
     assert digests("--seed", "7") != digests("--seed", "8")
 
 
-def test_planning_options_are_heeded(headrace: Commands) -> None:
+def test_planning_options_change_the_plan(headrace: Commands) -> None:
     chains = ("explain", EXAMPLES / "chains.rq", "--catalog", CATALOG)
     assert "HASH_JOIN" in headrace(*chains).out
     assert "HASH_JOIN" not in headrace(*chains, "--disable-rule", "ConcatToPattern").out
@@ -323,7 +323,7 @@ def test_types_and_units_without_a_catalog(headrace: Commands, tmp_path: Path) -
     assert "--vertex-type is for planning" in refused.error
 
 
-def test_an_order_of_numbers_that_are_text_is_warned_of(headrace: Commands, tmp_path: Path) -> None:
+def test_warning_if_numbers_are_ordered_as_text(headrace: Commands, tmp_path: Path) -> None:
     edges = tmp_path / "edges.csv"
     for query in ("Answer(x) <- a(x, y), x < y", "Answer(x, max(y) as m) <- a(x, y)"):
         edges.write_text("src,trg,label,ts\n9,10,a,5\n")

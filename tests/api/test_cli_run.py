@@ -129,7 +129,7 @@ def test_a_plan_to_stdout_as_csv(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_a_reader_of_results_that_has_seen_enough() -> None:
+def test_run_ends_quietly_when_the_reader_of_stdout_has_gone() -> None:
     with subprocess.Popen(
         command_line("run", EXAMPLES / "chains.rq", "--catalog", CATALOG),
         cwd=ROOT,
@@ -151,7 +151,7 @@ def test_a_reader_of_results_that_has_seen_enough() -> None:
 
 
 @pytest.mark.long
-def test_a_bad_row_stops_a_strict_run_and_nothing_is_left(tmp_path: Path) -> None:
+def test_bad_row_stops_a_strict_run_without_results(tmp_path: Path) -> None:
     edges, out = edges_file(tmp_path), tmp_path / "out"
     done = process("run", QUERY, "-i", edges, "-o", out, "--strict")
     assert done.code == 1
@@ -160,7 +160,7 @@ def test_a_bad_row_stops_a_strict_run_and_nothing_is_left(tmp_path: Path) -> Non
 
 
 @pytest.mark.long
-def test_stopped_and_taken_up_again(tmp_path: Path) -> None:
+def test_stopped_run_is_resumed(tmp_path: Path) -> None:
     """By SIGTERM, then by Ctrl-C; neither leaves temporary files."""
     out, temporary = tmp_path / "out", tmp_path / "tmp"
     temporary.mkdir()

@@ -107,7 +107,9 @@ def test_labels_with_a_dot(headrace: Commands, tmp_path: Path) -> None:
     assert "input.likes  window 1h" in done.out
 
 
-def test_a_column_of_times_is_not_read_and_that_is_said(headrace: Commands, tmp_path: Path) -> None:
+def test_warning_if_a_stored_graph_has_a_column_of_times(
+    headrace: Commands, tmp_path: Path
+) -> None:
     file = tmp_path / "member.csv"
     file.write_text("src,trg,ts\n1,f1,soon\n")
     done = headrace("explain", "A(x, f) <- member(x, f)", "--stored", f"member={file}")

@@ -40,20 +40,20 @@ def address() -> Iterator[str]:
         thread.join()
 
 
-def test_a_service_that_is_not_ready_is_asked_again(address: str) -> None:
+def test_client_retries_while_the_service_is_not_ready(address: str) -> None:
     _Service.left = 2
     assert Client(address).get("/queries") == {"detail": "not now"}
     assert _Service.left == -1
 
 
-def test_a_refusal_is_told_at_once(address: str) -> None:
+def test_client_raises_a_refusal_at_once(address: str) -> None:
     _Service.left = 0
     with pytest.raises(RunError, match="not now"):
         Client(address).get("/missing")
     assert _Service.left == -1
 
 
-def test_a_service_that_never_is_ready_is_told(
+def test_client_gives_up_on_a_service_that_is_never_ready(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client, "_PATIENCE_SECONDS", 0.0)

@@ -35,7 +35,7 @@ def connected(t: int) -> set[tuple[str, str]]:
     return {(str(x), str(y)) for x, y in found}
 
 
-def test_the_plan_says_when_it_is_right(headrace: Commands) -> None:
+def test_plan_has_its_evaluation_period(headrace: Commands) -> None:
     done = headrace("optimize", QUERY, "--evaluate", "slide")
     document = json.loads(done.out)
     assert document["evaluate_every"] == 10

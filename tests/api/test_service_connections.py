@@ -56,19 +56,19 @@ def is_broken(connection: socket.socket) -> bool:
 
 
 @pytest.mark.parametrize("said", [b"", HEAD, HEAD + b"\r\n{"], ids=["nothing", "a head", "a body"])
-def test_who_does_not_say_what_is_wanted_is_hung_up_on(client: httpx.Client, said: bytes) -> None:
+def test_client_without_a_request_is_disconnected(client: httpx.Client, said: bytes) -> None:
     with connected(client) as connection:
         connection.sendall(said)
         assert hung_up(connection)
     assert client.get("/healthz").status_code == 200
 
 
-def test_who_waits_for_an_answer_is_not_hung_up_on(client: httpx.Client) -> None:
+def test_client_that_waits_for_an_answer_stays_connected(client: httpx.Client) -> None:
     asked = {"query": clique(8), "options": {"budget_ms": 2_000}}
     assert client.post("/optimize", json=asked).json()["stop_reason"] == "budget_ms"
 
 
-def test_who_does_not_read_is_hung_up_on(client: httpx.Client) -> None:
+def test_client_that_does_not_read_is_disconnected(client: httpx.Client) -> None:
     with connected(client) as connection:
         # The answers are more than the system keeps for a client that does not read.
         connection.sendall(DESCRIPTION * 1_000)

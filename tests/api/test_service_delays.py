@@ -47,7 +47,7 @@ async def kept_query(queries: Queries, home: Path) -> Query:
     return query
 
 
-def test_delays_are_told_and_never_counted(store: Store, tmp_path: Path) -> None:
+def test_delays_are_shown_and_not_counted_as_failures(store: Store, tmp_path: Path) -> None:
     async def course() -> None:
         queries = Queries(
             tmp_path, store.queries, lambda plan: {}, EngineOptions(),
@@ -77,7 +77,7 @@ def test_delays_are_told_and_never_counted(store: Store, tmp_path: Path) -> None
     asyncio.run(course())
 
 
-def test_the_engine_tells_of_a_wait_and_of_its_end(tmp_path: Path) -> None:
+def test_engine_reports_a_delay_and_its_end(tmp_path: Path) -> None:
     sent: list[Report] = []
     command = Start("q", 1, reach().to_document(), {}, tmp_path)
     run = _Run(command, None, sent.append)  # type: ignore[arg-type]

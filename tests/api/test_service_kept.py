@@ -79,7 +79,7 @@ def test_the_id_is_of_what_was_asked(client: httpx.Client) -> None:
     problem(client.post("/optimize", json=over), 422)
 
 
-def test_what_is_not_kept(client: httpx.Client) -> None:
+def test_answers_that_are_not_stored(client: httpx.Client) -> None:
     for rest in ("", "/memo", "/trace", "/alternatives"):
         problem(client.get(f"/plans/{'0' * 32}{rest}"), 404)
     problem(client.get("/plans/Nothing"), 422)
@@ -144,7 +144,9 @@ def test_streams_of_the_file_may_be_described_anew(client: httpx.Client) -> None
     ],
     ids=["a source", "a rate below zero", "an unknown entry", "a class for a format"],
 )
-def test_what_is_no_stream(client: httpx.Client, stream: dict[str, Any], mention: str) -> None:
+def test_invalid_streams_are_refused(
+    client: httpx.Client, stream: dict[str, Any], mention: str
+) -> None:
     document = problem(client.put("/streams/wrong", json=stream), 422)
     assert document["code"] == "E-CATALOG"
     assert mention in document["detail"]
@@ -220,7 +222,7 @@ def test_threads_write_to_one_store(database: str) -> None:
     store.close()
 
 
-def test_of_deleted_streams_not_all_is_known_for_ever(
+def test_versions_of_deleted_streams_are_bounded(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("headrace.api.service.store.MOST_DELETED", 3)
@@ -239,7 +241,7 @@ def test_of_deleted_streams_not_all_is_known_for_ever(
     store.close()
 
 
-def test_whatever_was_said_is_kept_as_it_was(database: str) -> None:
+def test_any_question_is_stored_unchanged(database: str) -> None:
     store = Store(database, 5)
     odd = {"\0 and \ud800": ["\N{GREEK SMALL LETTER ALPHA}", 2**70, None, ""]}
     store.put_stream("\N{LATIN SMALL LETTER E WITH ACUTE}" * 100, "second", odd)
@@ -251,7 +253,7 @@ def test_whatever_was_said_is_kept_as_it_was(database: str) -> None:
     store.close()
 
 
-def test_the_log_has_nothing_of_what_could_not_be_kept(
+def test_log_does_not_show_data_that_could_not_be_stored(
     database: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     app = create_app(settings(tmp_path, database=database, searches_at_once=1))
@@ -266,7 +268,7 @@ def test_the_log_has_nothing_of_what_could_not_be_kept(
     assert "secret" not in caplog.text + document.text
 
 
-def test_queries_are_kept_for_their_home(database: str) -> None:
+def test_queries_belong_to_their_data_directory(database: str) -> None:
     store = Store(database, 5)
     asked = {"query": "a\0b \ud800", "options": {"parallelism": 2}}
     first = KeptQuery("0" * 32, "here", asked, {"nodes": []}, created=2**50)
@@ -382,7 +384,7 @@ def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
     assert (home / "headrace.db").exists()
 
 
-def test_a_full_disk_loses_nothing_and_is_told(tmp_path: Path) -> None:
+def test_full_disk_is_reported_and_loses_nothing(tmp_path: Path) -> None:
     made = settings(tmp_path, searches_at_once=1)
     app = create_app(made)
     full = False
@@ -421,7 +423,7 @@ def _mode(path: Path) -> int:
     return path.stat().st_mode & 0o777
 
 
-def test_nobody_else_may_read_what_is_kept(tmp_path: Path) -> None:
+def test_other_users_cannot_read_stored_files(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir(mode=0o755)
     home.chmod(0o755)

@@ -1,4 +1,4 @@
-"""What the service and its engine say to each other: nothing is taken for what it is not."""
+"""Messages between the service and its engine: reports of ended runs and engines are ignored."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ FAILED = problem_document(500, "of the run before")
 
 @pytest.fixture
 def queries(tmp_path: Path) -> Queries:
-    """The queries of a home with a paused one; no engine is started."""
+    """The queries of a data directory with a paused one; no engine is started."""
     made = settings(tmp_path, most_running=0)
     kept(made, HELD)
     found: Queries = create_app(made).state.service.queries
     return found
 
 
-def test_what_is_said_of_a_run_that_is_over_is_not_taken(queries: Queries) -> None:
+def test_reports_of_an_ended_run_are_ignored(queries: Queries) -> None:
     async def story() -> None:
         assert await queries._keeper.acquire(logged=False)
         query = queries.get(HELD.id)
@@ -70,7 +70,7 @@ def test_what_is_said_of_a_run_that_is_over_is_not_taken(queries: Queries) -> No
     asyncio.run(story())
 
 
-def test_what_is_left_of_an_engine_that_has_gone_is_not_taken(tmp_path: Path) -> None:
+def test_reports_of_an_ended_engine_are_ignored(tmp_path: Path) -> None:
     async def story() -> None:
         heard: list[Report] = []
         engines = EngineKeeper(tmp_path, EngineOptions(), heard.append)

@@ -220,7 +220,7 @@ def test_each_result_comes_once_whatever_happens(story: Story) -> None:
     assert not [event for event in story.disturbed if event.name == "gap"]
 
 
-def test_what_is_told_of_a_query(story: Story) -> None:
+def test_query_document_of_a_run(story: Story) -> None:
     made, whole = story.seen["made"], story.seen["whole"]
     for document in (made, whole):
         assert document.keys() == QueryDocument.model_fields.keys()
@@ -249,7 +249,7 @@ def test_what_is_told_of_a_query(story: Story) -> None:
     }
 
 
-def test_what_is_measured_stands_beside_what_was_estimated(story: Story) -> None:
+def test_operators_have_measured_numbers_beside_estimates(story: Story) -> None:
     whole = story.seen["whole"]
     ops = {node["id"]: node["op"] for node in whole["plan"]["nodes"]}
     assert [(o["node"], o["op"]) for o in whole["operators"]] == sorted(ops.items())
@@ -275,7 +275,7 @@ def test_a_paused_query_does_nothing(story: Story) -> None:
     assert story.seen["paused"]["progress"]["batch"] > 0
 
 
-def test_queries_go_on_by_themselves(story: Story) -> None:
+def test_queries_are_restarted_after_an_engine_died(story: Story) -> None:
     listed, last = story.seen["listed"], story.seen["disturbed"]
     assert listed["disturbed"]["state"] in ("starting", "running")
     assert (last["state"], last["restarts"]) == ("finished", len(VICTIMS) + 1)
@@ -292,7 +292,7 @@ def test_queries_go_on_by_themselves(story: Story) -> None:
     assert measured[0] == measured[1]
 
 
-def test_a_service_that_is_told_to_end_leaves_its_queries_to_the_next(story: Story) -> None:
+def test_next_service_resumes_the_queries_of_a_stopped_one(story: Story) -> None:
     store = Store(sqlite_url(story.home), 1)
     queries = store.queries.of_home((story.home / "queries" / "id").read_text())
     store.close()

@@ -93,7 +93,7 @@ def test_results_as_events_from_any_place_on(client: httpx.Client) -> None:
     problem(refused, 422)
 
 
-def test_who_follows_hears_of_what_happens(client: httpx.Client) -> None:
+def test_followers_receive_changes_of_state(client: httpx.Client) -> None:
     following = events(client, "e0", last=10)
     heard = [next(following) for _ in range(3)]
     assert heard == [
@@ -135,7 +135,7 @@ def test_dead_letters_are_paged(client: httpx.Client) -> None:
     problem(client.get("/queries/d0/dead-letters", params={"after": "../x"}), 422)
 
 
-def test_what_is_not_there(client: httpx.Client) -> None:
+def test_unknown_queries_are_refused(client: httpx.Client) -> None:
     for method, path in (
         ("GET", ""), ("DELETE", ""), ("POST", "/pause"), ("POST", "/resume"), ("POST", "/stop"),
         ("GET", "/results"), ("GET", "/dead-letters"),
@@ -144,7 +144,7 @@ def test_what_is_not_there(client: httpx.Client) -> None:
     problem(client.post("/queries", json={"plan": "ab"}), 404)
 
 
-def test_what_cannot_be(client: httpx.Client) -> None:
+def test_changes_that_do_not_fit_the_state_are_refused(client: httpx.Client) -> None:
     for change in ("pause", "resume", "stop"):
         refused = problem(client.post(f"/queries/d0/{change}"), 409)
         assert "finished" in refused["detail"]
@@ -204,7 +204,7 @@ def test_tokens_for_queries(client: httpx.Client) -> None:
     assert client.post("/optimize", headers=run, json=QUERY).status_code == 200
 
 
-def test_who_comes_too_late_is_told_and_who_deletes_leaves_nothing(tmp_path: Path) -> None:
+def test_removed_results_are_reported_and_deletion_leaves_no_files(tmp_path: Path) -> None:
     made = settings(tmp_path, searches_at_once=1)
     kept(made, DONE, HELD, replace(HELD, id="f0", wanted="deleted"))
     for id_ in ("d0", "e0", "f0"):
@@ -228,7 +228,7 @@ def test_who_comes_too_late_is_told_and_who_deletes_leaves_nothing(tmp_path: Pat
     store.close()
 
 
-def test_one_service_at_a_time_has_the_queries_of_a_home(tmp_path: Path) -> None:
+def test_one_service_at_a_time_has_a_data_directory(tmp_path: Path) -> None:
     home = tmp_path / "home"
     kept(settings(home), HELD)
     first, second = (running(home, "--searches", "1") for _ in range(2))
@@ -268,7 +268,7 @@ def test_the_oldest_results_go(tmp_path: Path) -> None:
     moments=st.lists(st.sampled_from(["come", "read", "prune", "restart"]), max_size=30),
 )
 @examples(25)
-def test_a_reader_has_each_result_once_or_is_told(
+def test_reader_gets_each_result_once_or_learns_of_the_loss(
     tmp_path_factory: pytest.TempPathFactory, sizes: list[int], moments: list[str]
 ) -> None:
     home = tmp_path_factory.mktemp("results")

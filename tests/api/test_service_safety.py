@@ -66,7 +66,7 @@ def client(app: FastAPI) -> Iterator[httpx.Client]:
         yield client
 
 
-def test_without_a_token_only_the_state_is_told(client: httpx.Client) -> None:
+def test_without_a_token_only_the_state_is_shown(client: httpx.Client) -> None:
     assert client.get("/healthz").status_code == 200
     assert client.get("/openapi.json").status_code == 200
     for path in ("/streams", "/metrics", "/plans/00", "/nowhere"):
@@ -78,7 +78,7 @@ def test_without_a_token_only_the_state_is_told(client: httpx.Client) -> None:
         problem(client.get("/streams", headers=headers), 401)
 
 
-def test_a_token_is_good_for_its_scopes(client: httpx.Client) -> None:
+def test_token_allows_its_scopes_only(client: httpx.Client) -> None:
     assert client.get("/streams", headers=HIM).status_code == 200
     for method, path in (("POST", "/optimize"), ("POST", "/explain"), ("PUT", "/streams/a")):
         answer = client.request(method, path, headers=HIM, json={"query": QUERY})
@@ -88,7 +88,7 @@ def test_a_token_is_good_for_its_scopes(client: httpx.Client) -> None:
     assert client.post("/optimize", headers=HER, json={"query": QUERY}).status_code == 200
 
 
-def test_who_may_say_what_is_read_may_have_queries_run(tmp_path: Path) -> None:
+def test_putting_sources_needs_the_scope_run(tmp_path: Path) -> None:
     tokens = (token(PLAN, "plan"), token(RUN, "run"))
     made = serving.settings(tmp_path, tokens=tokens, allow_sources=True, searches_at_once=1)
     known = {"rate": 1.0, "distinct_src": 2, "distinct_trg": 2}
@@ -140,7 +140,7 @@ def test_without_origins_no_page_may(tmp_path: Path) -> None:
     assert [name for name in answer.headers if name.startswith("access-control")] == []
 
 
-def test_what_a_page_may_send_without_being_asked_is_not_taken(client: httpx.Client) -> None:
+def test_simple_requests_of_other_pages_are_refused(client: httpx.Client) -> None:
     # A browser sends this to anybody without asking first, as a form would.
     headers = {**HER, "Origin": "https://evil.example", "Content-Type": "text/plain"}
     content = json.dumps({"query": QUERY})
@@ -158,7 +158,7 @@ PLACES = [
 """All that may change something; the test of the description sees to it that none is missing."""
 
 
-def test_every_place_that_changes_something_is_known(app: FastAPI) -> None:
+def test_every_changing_route_is_in_the_list(app: FastAPI) -> None:
     described = {
         (method.upper(), path.replace("{id}", DONE.id).replace("{name}", "a"))
         for path, methods in app.openapi()["paths"].items()
@@ -201,7 +201,7 @@ def test_pages_that_may_change_something(client: httpx.Client) -> None:
         assert answer.status_code == 200
 
 
-def test_a_request_that_ends_in_two_ways_is_refused_and_hung_up_on(client: httpx.Client) -> None:
+def test_request_with_two_framings_is_refused_and_disconnected(client: httpx.Client) -> None:
     body = b"0\r\n\r\n"
     hidden = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
     head = (
@@ -242,9 +242,7 @@ def test_the_description_of_the_api_is_served_from_here(client: httpx.Client) ->
         assert client.get(f"/{file}").status_code == 200
 
 
-def test_answers_are_of_the_types_that_the_description_says(
-    app: FastAPI, client: httpx.Client
-) -> None:
+def test_answers_fit_the_described_types(app: FastAPI, client: httpx.Client) -> None:
     paths = app.openapi()["paths"]
     for path in ("/metrics", "/streams", "/examples", "/healthz", "/readyz", "/queries"):
         said = paths[path]["get"]["responses"]["200"]["content"]
@@ -261,7 +259,7 @@ def test_answers_are_of_the_types_that_the_description_says(
     ]
 
 
-def test_browsers_are_told_to_be_careful(client: httpx.Client) -> None:
+def test_answers_have_security_headers(client: httpx.Client) -> None:
     for path in ("/healthz", "/nowhere", "/docs"):
         headers = client.get(path).headers
         assert headers["x-content-type-options"] == "nosniff"
@@ -269,7 +267,7 @@ def test_browsers_are_told_to_be_careful(client: httpx.Client) -> None:
         assert headers["content-security-policy"].startswith("default-src 'none'")
 
 
-def test_request_ids_are_taken_or_made(client: httpx.Client) -> None:
+def test_request_ids_are_accepted_or_generated(client: httpx.Client) -> None:
     given_ = client.get("/healthz", headers={"X-Request-Id": "abc.1-2"})
     assert given_.headers["x-request-id"] == "abc.1-2"
     for wrong in ("a b", "x" * 101, ""):
@@ -277,7 +275,7 @@ def test_request_ids_are_taken_or_made(client: httpx.Client) -> None:
         assert made not in ("", wrong)
 
 
-def test_clients_do_not_name_what_is_counted(client: httpx.Client) -> None:
+def test_clients_cannot_create_metrics(client: httpx.Client) -> None:
     problem(client.request("BREW", "/healthz"), 405)
     problem(client.request("BREW", "/nowhere", headers=HER), 404)
     counted = client.get("/metrics", headers=HIM).text
@@ -374,7 +372,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("what", HOSTILE)
-def test_what_is_meant_to_break_the_service_is_refused(client: httpx.Client, what: str) -> None:
+def test_hostile_requests_are_refused(client: httpx.Client, what: str) -> None:
     headers = {**HER, "Content-Type": "application/json"}
     answer = client.post("/optimize", headers=headers, content=HOSTILE[what])
     assert answer.status_code in (400, 422)
@@ -386,9 +384,7 @@ QUERIES = st.sampled_from(
 )
 
 
-def test_no_request_within_the_description_makes_a_fault(
-    app: FastAPI, client: httpx.Client
-) -> None:
+def test_no_described_request_causes_an_internal_error(app: FastAPI, client: httpx.Client) -> None:
     schema = schemathesis.openapi.from_dict(app.openapi())
     amount = settings(examples(8), deadline=None, suppress_health_check=list(HealthCheck))
     operations = [found.ok() for found in schema.get_all_operations() if isinstance(found, Ok)]

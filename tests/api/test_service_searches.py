@@ -95,7 +95,7 @@ SHARED = 'headrace_cache_hits_total{kept="shared"}'
 GONE = 'headrace_requests_total{method="POST",route="/optimize",status="499"}'
 
 
-def test_who_waits_on_is_not_let_down_by_who_hangs_up(client: httpx.Client) -> None:
+def test_shared_search_survives_a_client_that_hangs_up(client: httpx.Client) -> None:
     before = metric(client, SEARCHES)
     query = clique(8)
     staying = Asking(client.base_url, query, 3_000)
@@ -130,7 +130,7 @@ def test_equal_requests_later_have_its_outcome(client: httpx.Client) -> None:
     assert other.text != first.text
 
 
-def test_others_wait_for_a_search_and_some_are_sent_away(client: httpx.Client) -> None:
+def test_searches_wait_in_a_bounded_queue(client: httpx.Client) -> None:
     asking = [Asking(client.base_url, clique(8, "2d"))]
     until(lambda: metric(client, RUNNING) == 1)
     with asked_in_vain(client, clique(8, "3d")):
@@ -161,7 +161,7 @@ def searching() -> list[psutil.Process]:
     ]
 
 
-def test_a_service_that_ends_tells_those_who_wait(tmp_path: Path) -> None:
+def test_shutdown_answers_waiting_requests(tmp_path: Path) -> None:
     made = settings(tmp_path, searches_at_once=1, longest_search_ms=60_000.0)
     with served(create_app(made)) as client:
         asking = Asking(client.base_url, clique(8))
@@ -172,7 +172,7 @@ def test_a_service_that_ends_tells_those_who_wait(tmp_path: Path) -> None:
     assert asking.answer.headers["retry-after"]
 
 
-def test_a_fault_of_ours_is_for_the_log() -> None:
+def test_internal_error_goes_to_the_log() -> None:
     wrong = Asked("Answer(x, y) <- a(x, y) WINDOW 1d", None, None, {"secret": 1}, "test")
     outcome = run(Job("optimize", wrong), lambda: False)
     assert outcome.status == 500
@@ -259,9 +259,7 @@ def test_a_process_that_was_killed_while_idle_is_replaced(worker: Worker) -> Non
     assert answered(worker, job) == of(job)
 
 
-def test_an_answer_to_another_job_is_not_taken(
-    worker: Worker, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_outcome_of_another_job_is_refused(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     other = a_job("Answer(x, y) <- b(x, y) WINDOW 6h")
 
     def mixed_up(*_: object) -> Future[Reply]:

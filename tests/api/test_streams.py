@@ -37,7 +37,7 @@ def in_shell(redirection: str, *arguments: str) -> list[str]:
     return ["sh", "-c", f'exec "$@" {redirection}', "sh", *command_line(*arguments)]
 
 
-def test_what_cannot_be_written_to_stdout_is_an_error() -> None:
+def test_failing_stdout_is_an_error() -> None:
     with Path("/dev/full").open("w") as full:
         done = ran("optimize", QUERY, out=full)
     assert done.returncode == 1
@@ -49,7 +49,7 @@ def test_what_cannot_be_written_to_stdout_is_an_error() -> None:
     assert "Exception ignored" not in done.stderr
 
 
-def test_messages_that_nobody_hears_go_nowhere_else(tmp_path: Path) -> None:
+def test_messages_without_stderr_are_dropped(tmp_path: Path) -> None:
     """Not into the results, and not into the next file that is opened."""
     shown = ran("optimize", QUERY)
     deaf = ran("optimize", QUERY, redirection="2>&-")

@@ -23,7 +23,7 @@ def memo_of(path: Path, parallelism: int = 1) -> dict[str, Any]:
 
 @pytest.mark.parametrize("parallelism", [1, 4])
 @pytest.mark.parametrize("path", QUERIES, ids=lambda p: p.stem)
-def test_the_plan_is_a_way_through_the_winners(path: Path, parallelism: int) -> None:
+def test_plan_follows_the_winners(path: Path, parallelism: int) -> None:
     document = memo_of(path, parallelism)
     winners = {(g["id"], w["required"]): w for g in document["groups"] for w in g["winners"]}
     nodes = {node["id"]: node for node in document["plan"]["nodes"]}
@@ -40,7 +40,7 @@ def test_the_plan_is_a_way_through_the_winners(path: Path, parallelism: int) -> 
 
 
 @pytest.mark.parametrize("path", QUERIES, ids=lambda p: p.stem)
-def test_no_way_is_cheaper_than_the_winner(path: Path) -> None:
+def test_no_alternative_is_cheaper_than_the_winner(path: Path) -> None:
     document = memo_of(path)
     members = {e["id"]: g["id"] for g in document["groups"] for e in g["expressions"]}
     settled = 0
@@ -62,7 +62,7 @@ def test_no_way_is_cheaper_than_the_winner(path: Path) -> None:
     assert settled >= len({(c["group"], c["required"]) for c in document["chosen"]})
 
 
-def test_groups_say_what_they_read_and_how_much_that_is() -> None:
+def test_groups_have_labels_and_estimates() -> None:
     (path,) = (path for path in QUERIES if path.stem == "chains")
     document = memo_of(path)
     scans = {

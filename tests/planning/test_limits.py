@@ -144,7 +144,7 @@ def test_each_step_before_the_search_ends_with_an_error_that_names_it(
     assert "allow more time" in raised.value.hint
 
 
-def test_the_search_has_what_reading_leaves_of_the_budget(clock: Ticking) -> None:
+def test_search_gets_the_rest_of_the_budget(clock: Ticking) -> None:
     options = PlanningOptions(window="10", budget_ms=BUDGET_MS)
     request = PlanRequest(star(9, "a{}"), language="rq", options=options)
     limit = deadline_of(options)

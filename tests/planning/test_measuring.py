@@ -76,7 +76,7 @@ def test_a_stream_that_the_query_does_not_read_is_not_opened(
 
 
 @pytest.mark.parametrize("kind", UNREADABLE)
-def test_a_stream_that_the_query_reads_and_cannot_be_is_named(tmp_path: Path, kind: str) -> None:
+def test_unreadable_stream_of_the_query_is_named(tmp_path: Path, kind: str) -> None:
     path = unreadable(tmp_path, kind)
     for query, stream in (
         ("Answer(x, y) <- b(x, y) WINDOW 1h", of_file(path, label="b")),
@@ -91,7 +91,7 @@ def test_a_stream_that_the_query_reads_and_cannot_be_is_named(tmp_path: Path, ki
         assert caught.value.message.startswith(f"stream other: {path}: ")
 
 
-def test_what_is_said_of_what_is_no_file(tmp_path: Path) -> None:
+def test_messages_for_paths_that_are_not_files(tmp_path: Path) -> None:
     said = {
         "missing": "there is no such file",
         "pipe": "cannot be read: it is a pipe, and input is read more than once: write it to",
@@ -150,7 +150,7 @@ def test_a_label_of_two_streams_is_ambiguous_in_any_order(tmp_path: Path) -> Non
             translated(OF_A, catalog)
 
 
-def test_what_views_read_is_read(tmp_path: Path) -> None:
+def test_streams_of_views_are_measured(tmp_path: Path) -> None:
     (tmp_path / "b.csv").write_text(HEADER + "1,2,b,5\n")
     views = {"v": "c(x, y) <- b(x, y) WINDOW 1h", "w": "d(x, y) <- c+(x, y) WINDOW 1h"}
     streams = {

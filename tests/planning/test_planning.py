@@ -185,7 +185,7 @@ def test_a_catalog_without_statistics_has_its_source_measured() -> None:
         (PlanningOptions(window="1d", disabled_rules=("Nope",)), "no rule 'Nope'; there are:"),
     ],
 )
-def test_options_that_make_no_sense(options: PlanningOptions, message: str) -> None:
+def test_contradicting_options_are_refused(options: PlanningOptions, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         optimize(PlanRequest("Answer(x, y) <- a(x, y)", options=options))
 
@@ -235,7 +235,7 @@ def test_formulas_when_there_was_no_time_to_search() -> None:
     assert [formulas[str(node.id)].cost for node in planned.plan.nodes] == pytest.approx(costs)
 
 
-def test_what_is_declared_of_the_order_of_a_stream_is_in_the_plan() -> None:
+def test_declared_delays_are_in_the_plan() -> None:
     """And only then: other plans keep their documents and digests."""
 
     def plan(said: dict[str, object]) -> PhysicalPlan:

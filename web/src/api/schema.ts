@@ -371,7 +371,7 @@ export interface components {
     schemas: {
         /**
          * Advice
-         * @description One thing to do; of a ``setting``, the change of it, to ``value`` if one helps.
+         * @description An advice: a text, perhaps with the ``setting`` to change, and the ``value`` that helps.
          */
         readonly Advice: {
             /** Setting */
@@ -423,8 +423,8 @@ export interface components {
         };
         /**
          * Asked
-         * @description What was asked of a group, and all ways to it; ``at_least`` is what the cheapest costs if
-         *     it is done, else what the search is sure that it costs more than.
+         * @description Required properties of a group, and all alternatives for them; ``at_least`` is the cost of
+         *     the cheapest if the goal is ``done``, else a lower bound.
          */
         readonly Asked: {
             /** At Least */
@@ -438,7 +438,7 @@ export interface components {
         };
         /**
          * AskedDocument
-         * @description What was asked: ``catalog`` is null where streams were assumed.
+         * @description The question; ``catalog`` is null if streams were assumed.
          */
         readonly AskedDocument: {
             /** Catalog */
@@ -478,8 +478,8 @@ export interface components {
         };
         /**
          * ChosenNode
-         * @description Where a node of the plan stands in the memo; its ``expression`` is null for an enforcer,
-         *     ``required`` where the time was up before anything was costed.
+         * @description The place of a node of the plan in the memo; ``expression`` is null for an enforcer,
+         *     ``required`` if the time was over before anything was costed.
          */
         readonly ChosenNode: {
             /** Expression */
@@ -493,9 +493,9 @@ export interface components {
         };
         /**
          * DeadLetter
-         * @description A row that was set aside: of a rejected one where it stands, of a late edge what it is.
+         * @description A row that was set aside: the place of a rejected row, or a late edge.
          *
-         *     Members beside these say where the row of a live source stands, such as its topic and offset.
+         *     Further members give the place of a row of a live source, such as its topic and offset.
          */
         readonly DeadLetter: {
             /** File */
@@ -652,7 +652,7 @@ export interface components {
         };
         /**
          * Explanation
-         * @description All that is shown of a plan beside the one of the query as written.
+         * @description A plan, compared with the plan of the query as written.
          *
          *     ``catalog`` is what the plan was made with, assumptions included, and ``constants`` those of the
          *     cost model in microseconds.
@@ -725,7 +725,7 @@ export interface components {
         };
         /**
          * ForgetStep
-         * @description Groups became one after they were costed: all plans are forgotten.
+         * @description Groups were merged after they were costed: all winners are dropped and costed anew.
          */
         readonly ForgetStep: {
             /**
@@ -738,7 +738,7 @@ export interface components {
         };
         /**
          * Formula
-         * @description What an operator costs; ``formula`` is its number in the thesis, null for our own.
+         * @description The cost of an operator; ``formula`` is its number in the thesis, null for our own.
          */
         readonly Formula: {
             /** Cost */
@@ -770,7 +770,7 @@ export interface components {
         };
         /**
          * Goal
-         * @description A group, and what is required of its rows.
+         * @description A group, and the required properties of its rows.
          */
         readonly Goal: {
             /** Group */
@@ -780,7 +780,7 @@ export interface components {
         };
         /**
          * Group
-         * @description Expressions that give the same rows; ``reads`` are the labels that they are made of.
+         * @description Expressions with the same rows; ``reads`` are the labels that they read.
          */
         readonly Group: {
             /** Columns */
@@ -799,8 +799,8 @@ export interface components {
         };
         /**
          * GroupEstimate
-         * @description What is estimated of a group; ``interval`` is null where rows stay valid, ``distinct`` are
-         *     the different values of each column.
+         * @description The estimates of a group; ``interval`` is null if rows stay valid, ``distinct`` counts the
+         *     different values of each column.
          */
         readonly GroupEstimate: {
             /** Distinct */
@@ -814,7 +814,7 @@ export interface components {
         };
         /**
          * KnownStep
-         * @description A rule found only what was there, in a group; expressions are told by their ids.
+         * @description A rule found only expressions that were in the memo; all are named by their ids.
          */
         readonly KnownStep: {
             /** Group */
@@ -835,7 +835,7 @@ export interface components {
         };
         /**
          * LeftStep
-         * @description A way to a plan is not followed any further.
+         * @description An alternative was pruned.
          */
         readonly LeftStep: {
             /**
@@ -849,7 +849,7 @@ export interface components {
         };
         /**
          * Match
-         * @description What a result looks like as a graph; ``vertices`` are the columns that are vertices.
+         * @description A result as a graph; ``vertices`` are the columns that are vertices.
          */
         readonly Match: {
             /** Edges */
@@ -871,7 +871,7 @@ export interface components {
         };
         /**
          * MatchEnd
-         * @description An end of an edge of a result: a variable of the query, or a vertex written out.
+         * @description An end of an edge of a result: a variable, or a constant vertex.
          */
         readonly MatchEnd: {
             /** Constant */
@@ -953,7 +953,7 @@ export interface components {
         };
         /**
          * MemoStatistics
-         * @description How large the memo is, and what each rule did.
+         * @description The size of the memo, and the counters of each rule.
          */
         readonly MemoStatistics: {
             /** Expressions */
@@ -971,7 +971,7 @@ export interface components {
         };
         /**
          * Merged
-         * @description A group that was found to be equal to another, and went into it.
+         * @description A merge: ``group`` was found to be equal to ``into``, and became part of it.
          */
         readonly Merged: {
             /** Group */
@@ -995,7 +995,7 @@ export interface components {
         };
         /**
          * OperatorDocument
-         * @description What an operator did, beside what was expected of it.
+         * @description The measured numbers of an operator of a plan, beside the estimates.
          */
         readonly OperatorDocument: {
             /** Dropped */
@@ -1029,7 +1029,7 @@ export interface components {
         };
         /**
          * OperatorNumbers
-         * @description Of an operator, each null where it cannot be told.
+         * @description Numbers of an operator, each null if it is unknown.
          */
         readonly OperatorNumbers: {
             /** Population */
@@ -1041,7 +1041,7 @@ export interface components {
         };
         /**
          * OptimizeBody
-         * @description A query, and what is known of its streams.
+         * @description A query, and its streams.
          */
         readonly OptimizeBody: {
             /**
@@ -1082,7 +1082,7 @@ export interface components {
         };
         /**
          * Optimized
-         * @description A plan that is kept; ``id`` names what was asked, ``plan.digest`` the plan itself.
+         * @description A stored plan; ``id`` names the question, ``plan.digest`` the plan itself.
          */
         readonly Optimized: {
             /** Canonical Cost */
@@ -1207,7 +1207,7 @@ export interface components {
         };
         /**
          * PlanFound
-         * @description A cheaper plan of a group; ``before`` is what the one that it replaces cost.
+         * @description A cheaper plan of a group; ``before`` is the cost of the plan that it replaces.
          */
         readonly PlanFound: {
             /** Again */
@@ -1233,7 +1233,7 @@ export interface components {
         };
         /**
          * PlanInput
-         * @description What a plan found takes from a group.
+         * @description An input of a plan: a group with required properties, and its cost.
          */
         readonly PlanInput: {
             /** Cost */
@@ -1265,7 +1265,7 @@ export interface components {
         };
         /**
          * PlanStep
-         * @description A group has a cheaper plan.
+         * @description A cheaper plan was found for a group.
          */
         readonly PlanStep: {
             /**
@@ -1353,7 +1353,7 @@ export interface components {
         };
         /**
          * ProgressDocument
-         * @description How far a run is; ``fraction`` is null where the input has no end.
+         * @description The progress of a run; ``fraction`` is null if the input has no end.
          */
         readonly ProgressDocument: {
             /** Batch */
@@ -1389,7 +1389,7 @@ export interface components {
         };
         /**
          * QueryBody
-         * @description A query to run, or a plan that is kept; over the streams of the service.
+         * @description A query or a stored plan to run, over the streams of the service.
          */
         readonly QueryBody: {
             /**
@@ -1429,7 +1429,7 @@ export interface components {
         };
         /**
          * QueryDocument
-         * @description The same with its plan, and of its operators what was measured beside what was expected.
+         * @description A query with its plan, and the measured numbers of its operators beside the estimates.
          */
         readonly QueryDocument: {
             /** Created */
@@ -1518,7 +1518,7 @@ export interface components {
         };
         /**
          * Reason
-         * @description Why an operator is what it is.
+         * @description The reason for an operator: its rules, its alternatives, and what decided.
          */
         readonly Reason: {
             /** Cost */
@@ -1548,7 +1548,7 @@ export interface components {
         };
         /**
          * RuleMeaning
-         * @description What a rule rewrites into what; ``number`` is that of the thesis, null for our own.
+         * @description The rewrite of a rule; ``number`` is that of the thesis, null for a rule of Headrace.
          */
         readonly RuleMeaning: {
             /** Algebra */
@@ -1558,7 +1558,7 @@ export interface components {
         };
         /**
          * RuleStatistics
-         * @description What a rule did in the search.
+         * @description The counters of a rule in the search.
          */
         readonly RuleStatistics: {
             /** Bindings */
@@ -1604,7 +1604,7 @@ export interface components {
         };
         /**
          * RunnerUp
-         * @description The next best way to the same rows.
+         * @description The next best alternative for the same rows.
          */
         readonly RunnerUp: {
             /** At Least */
@@ -1636,7 +1636,7 @@ export interface components {
         };
         /**
          * SeenMember
-         * @description An expression as it was at a step, and the groups that it reads.
+         * @description An expression as it was at a step; ``inputs`` are the groups that it reads.
          */
         readonly SeenMember: {
             /** Group */
@@ -1650,7 +1650,7 @@ export interface components {
         };
         /**
          * ShapeProblem
-         * @description One thing that is wrong with a body or the parameters of a request, and where.
+         * @description A mistake in the body or the parameters of a request, and its place.
          */
         readonly ShapeProblem: {
             /** At */
@@ -1661,7 +1661,7 @@ export interface components {
         /**
          * Steps
          * @description The steps of a search; ``more`` were not kept, ``known`` times a rule found nothing new,
-         *     and ``left`` ways were not followed.
+         *     and ``left`` alternatives were pruned.
          */
         readonly Steps: {
             /** Known */
@@ -1778,8 +1778,8 @@ export interface components {
         };
         /**
          * Way
-         * @description A way to a goal: its own cost, and what it costs at least with its inputs (null: without
-         *     end), or just that if it is exact.
+         * @description An alternative for a goal: its own cost, and the least cost with its inputs (null: infinite),
+         *     which is the cost itself if it is ``exact``.
          */
         readonly Way: {
             /** At Least */
@@ -1799,8 +1799,8 @@ export interface components {
         };
         /**
          * WayLeft
-         * @description A way that was not followed: it costs ``cost``, or at least that, and only less than
-         *     ``bound`` is of use.
+         * @description A pruned alternative: it costs ``cost``, or at least that if not ``exact``, and only plans
+         *     below ``bound`` are of use.
          */
         readonly WayLeft: {
             /** Bound */
@@ -1822,7 +1822,7 @@ export interface components {
         };
         /**
          * Winner
-         * @description The cheapest plan of a group for what is required of it.
+         * @description The cheapest plan of a group for required properties.
          */
         readonly Winner: {
             /** Cost */
