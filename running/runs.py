@@ -322,7 +322,7 @@ def as_headrace_error(error: ExecutionError) -> HeadraceError:
         return RunError(
             error.message, code="E-CHECKPOINT", hint=error.hint, remedies=error.remedies
         )
-    code = _USAGE.get(type(error))
+    code = next((code for kind, code in _USAGE.items() if isinstance(error, kind)), None)
     if code is not None:
         return UsageError(error.message, code=code, hint=error.hint, remedies=error.remedies)
     return RunError(error.message, hint=error.hint, remedies=error.remedies)

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any, NoReturn
 
 from pyspark.sql import DataFrame, SparkSession
@@ -22,12 +23,11 @@ from ...algebra.remedy import Remedy
 from ...catalog.edges import EdgeFile
 from ...catalog.live import LiveSource
 from .batches import Batches
-from .checkpoint import CheckpointDirectory, Manifest, open_checkpoint
-from .host.errors import CancelledError, ExecutionError, InputError, OutputError
+from .checkpoint import Manifest, open_checkpoint
+from .host.errors import CancelledError, ChangedInputError, ExecutionError, InputError, OutputError
 from .options import RunOptions
 from .query import described, run_query, set_aside, stopped, translate_spark_errors
-from .reading.fingerprint import fingerprint
-from .reading.sources import Aside, live_frame, stored_frame
+from .reading.sources import Aside, StoredGraph, live_frame, stored_frame
 from .report import OnProgress, Progress
 from .results.dead_letters import DeadLetters, Growing
 from .results.formats import ResultShape
@@ -63,8 +63,9 @@ def run_live(
     """
     _check(plan, sources, stored, output, options)
     shape = ResultShape.of(plan)
+    stored_graphs = [StoredGraph.of(*each) for each in sorted(stored.items())]
     manifest = Manifest(
-        plan, described(output), plan.parallelism, _sources_document(sources, stored)
+        plan, described(output), plan.parallelism, _sources_document(sources, stored_graphs)
     )
     if cancelled.is_set():
         raise CancelledError("Stopped before it began.")
@@ -91,7 +92,10 @@ def run_live(
             spark = stack.enter_context(spark_session(session, held=[checkpoint.lock]))
         own = streaming_session(spark, plan.parallelism)
         try:
-            edges, graphs = _edges(own, plan, sources, stored, checkpoint, strict=options.strict)
+            frames = _frames(
+                own, plan, sources, stored_graphs, checkpoint.folder, strict=options.strict
+            )
+            edges, graphs = edges_of(plan, frames)
         except ExecutionError:
             if checkpoint.fresh:
                 checkpoint.discard()  # nothing was done: leave nothing behind
@@ -99,33 +103,38 @@ def run_live(
         batches = Batches(
             checkpoint, sink_of(output, shape, checkpoint.folder), on_progress, None, letters
         )
-        with translate_spark_errors(batches), free_pool() as workers:
-            blocks = result_blocks(edges, plan, workers, "live", graphs)
-            ended = run_query(blocks, batches, options.interval, cancelled)
+        try:
+            with translate_spark_errors(batches), free_pool() as workers:
+                blocks = result_blocks(edges, plan, workers, "live", graphs)
+                ended = run_query(blocks, batches, options.interval, cancelled)
+        except ChangedInputError:
+            if checkpoint.fresh and not batches.batches:
+                checkpoint.discard()  # so that the same command starts over
+            raise
         if not ended:
             raise stopped(batches)
         raise CancelledError("The query was stopped in Spark.", "The same call goes on from there.")
 
 
-def _edges(
+def _frames(
     spark: SparkSession,
     plan: PhysicalPlan,
     sources: Mapping[str, LiveSource],
-    stored: Mapping[str, Sequence[EdgeFile]],
-    checkpoint: CheckpointDirectory,
+    stored: Sequence[StoredGraph],
+    folder: Path,
     *,
     strict: bool,
-) -> tuple[DataFrame, DataFrame | None]:
-    """The edges of all streams, and those of all stored graphs."""
+) -> dict[str, DataFrame]:
+    """The edges of each stream, and those of each stored graph; ``folder`` is the checkpoint's."""
+    names = sorted({*sources, *(graph.name for graph in stored)})
 
     def aside(name: str) -> Aside:
-        number = sorted({*sources, *stored}).index(name)
-        return Aside(str(checkpoint.folder / "rejected"), name, str(number), strict)
+        return Aside(str(folder / "rejected"), name, str(names.index(name)), strict)
 
     with own_workers(spark, None):
-        frames = {n: live_frame(spark, s, plan, aside(n)) for n, s in sources.items()}
-        frames |= {n: stored_frame(spark, f, plan, n, aside(n)) for n, f in stored.items()}
-        return edges_of(plan, frames)
+        streams = {n: live_frame(spark, s, plan, aside(n)) for n, s in sources.items()}
+        graphs = {g.name: stored_frame(spark, g, plan, aside(g.name)) for g in stored}
+        return streams | graphs
 
 
 def _check(
@@ -158,10 +167,10 @@ def _check(
 
 
 def _sources_document(
-    sources: Mapping[str, LiveSource], stored: Mapping[str, Sequence[EdgeFile]]
+    sources: Mapping[str, LiveSource], stored: Sequence[StoredGraph]
 ) -> dict[str, Any]:
     """How the sources are read, for the manifest; without addresses of brokers, which change."""
-    document: dict[str, Any] = {"stored": fingerprint(stored)}
+    document: dict[str, Any] = {"stored": [state for g in stored for state in g.states]}
     for name, live in sorted(sources.items()):
         source = live.source
         options = {k: v for k, v in source.options.items() if not k.startswith("kafka.")}

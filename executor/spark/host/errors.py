@@ -98,5 +98,16 @@ class InputError(ExecutionError):
     """The input cannot be read, or breaks a rule that the user asked to be strict about."""
 
 
+class ChangedInputError(InputError):
+    """A file was changed, or removed, while it was read: the rows may be of two states."""
+
+    def __init__(self, path: str, told: str = "the file was changed while it was read.") -> None:
+        super().__init__(
+            f"{path}: {told}",
+            "Nothing of it was processed. Start again when the file is complete. Put parts of what "
+            "grows into a folder that is followed (follow: true in the catalog).",
+        )
+
+
 class CancelledError(ExecutionError):
     """The run was asked to stop before its end (Ctrl-C)."""

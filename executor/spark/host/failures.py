@@ -12,6 +12,7 @@ from pyspark.errors import PySparkException
 from ....algebra.remedy import Remedy
 from .errors import (
     BudgetError,
+    ChangedInputError,
     CheckpointFailedError,
     ExecutionError,
     InputError,
@@ -26,6 +27,7 @@ _OF_CHECKPOINT = re.compile(
     r"(?:batch \d+|/(?:sources|state|offsets|commits)/\S+) (?:doesn't|does not) exist"
 )
 _OVER_BUDGET = re.compile(r"StepBudgetError: (.*)")
+_CHANGED = re.compile(r"ChangedInputError: (.*): the file was changed while it was read")
 _LENIENT = Remedy("strict", "run without stopping at such rows")
 _SEE_ALL = Remedy("logs", "see all that Spark says")
 
@@ -38,6 +40,9 @@ def failure_of(error: Exception) -> ExecutionError:
     rejected = _REJECTED.search(str(error))
     if rejected is not None:
         return InputError(f"A row is no edge: {rejected[1]}", "Mend it.", _LENIENT)
+    changed = _CHANGED.search(str(error))
+    if changed is not None:
+        return ChangedInputError(changed[1])
     short = error_in(str(error))
     if short is not None:
         return short

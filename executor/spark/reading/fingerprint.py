@@ -8,18 +8,15 @@ from dataclasses import fields
 from typing import Any
 
 from ....catalog.edges import EdgeFile
-from ..host.errors import InputError
+from ..host.errors import ChangedInputError, InputError
 
 Inputs = Mapping[str, Sequence[EdgeFile]]
 """The files of each stream of a plan, by the stream's name."""
-
-_CHANGED = (
-    "Nothing of it was processed. Start again when the file is complete. Put parts of what grows "
-    "into a folder that is followed (follow: true in the catalog)."
-)
+FileState = dict[str, Any]
+"""How a file is read, its size and age, as JSON-able values."""
 
 
-def fingerprint(inputs: Inputs) -> list[dict[str, Any]]:
+def fingerprint(inputs: Inputs) -> list[FileState]:
     """Identifies inputs by their files, how they are read, sizes and ages.
 
     Raises:
@@ -49,17 +46,17 @@ def fingerprint(inputs: Inputs) -> list[dict[str, Any]]:
     return described
 
 
-def check_unchanged(before: list[dict[str, Any]], inputs: Inputs) -> None:
+def check_unchanged(before: Sequence[FileState], inputs: Inputs) -> None:
     """Compares files with their :func:`fingerprint` of before they were read.
 
     Raises:
-        InputError: if one has changed: what was read may be a part of two states.
+        ChangedInputError: if one has changed: the rows may be of two states.
     """
     try:
         after = fingerprint(inputs)
     except InputError as error:
-        raise InputError(f"{error.message} It was there when the run began.", _CHANGED) from error
+        path, _, told = error.message.partition(": ")
+        raise ChangedInputError(path, f"{told} It was there when the run began.") from error
     changed = [new for old, new in zip(before, after, strict=True) if old != new]
     if changed:
-        path = changed[0]["reading"]["path"]
-        raise InputError(f"{path}: the file was changed while it was read.", _CHANGED)
+        raise ChangedInputError(changed[0]["reading"]["path"])

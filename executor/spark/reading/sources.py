@@ -37,6 +37,7 @@ from ..exchange.columns import SQL_TYPES
 from ..host.errors import InputError
 from ..host.files import written_aside
 from ..session.settings import readable
+from .fingerprint import FileState, check_unchanged, fingerprint
 from .replay import file_for
 
 _FILES = "path string, modificationTime timestamp, length bigint, content binary"
@@ -112,19 +113,51 @@ def live_frame(
     return _of_columns(given, source, expected, aside)
 
 
+@dataclass(frozen=True, slots=True)
+class StoredGraph:
+    """The files of a stored graph, and their ``states`` when the run began."""
+
+    name: str
+    files: Sequence[EdgeFile]
+    states: Sequence[FileState]
+
+    @classmethod
+    def of(cls, name: str, files: Sequence[EdgeFile]) -> StoredGraph:
+        """The graph as its files are now.
+
+        Raises:
+            InputError: if a file is not there.
+        """
+        return cls(name, tuple(files), fingerprint({name: files}))
+
+    def check_unchanged(self) -> None:
+        """Compares the files with their states.
+
+        Raises:
+            ChangedInputError: if one has changed.
+        """
+        check_unchanged(self.states, {self.name: self.files})
+
+
 def stored_frame(
-    spark: SparkSession, files: Sequence[EdgeFile], plan: PhysicalPlan, name: str, aside: Aside
+    spark: SparkSession, graph: StoredGraph, plan: PhysicalPlan, aside: Aside
 ) -> DataFrame:
-    """The static DataFrame of the edges of a stored graph."""
-    stream = next(s for s in plan.streams if s.name == name)
+    """The static DataFrame of the edges of a stored graph.
+
+    Spark reads it in a task of the first micro-batch. The task fails with `ChangedInputError` if a
+    file has changed since.
+    """
+    stream = next(s for s in plan.streams if s.name == graph.name)
     try:
-        check_not_empty(files)
+        check_not_empty(graph.files)
     except EdgeFileError as error:
-        raise InputError(f"The stored graph {name!r} has no rows: {error}") from error
-    layouts = {str(Path(file.path).absolute()): file_for(file, plan, stream) for file in files}
+        raise InputError(f"The stored graph {graph.name!r} has no rows: {error}") from error
+    layouts = {
+        str(Path(file.path).absolute()): file_for(file, plan, stream) for file in graph.files
+    }
     paths = spark.createDataFrame([(path,) for path in layouts], "path string")
     schema = next(iter(layouts.values())).schema
-    return paths.mapInArrow(_file_reader(layouts, aside), _ddl(schema))
+    return paths.mapInArrow(_file_reader(layouts, aside, graph.check_unchanged), _ddl(schema))
 
 
 def _followed(
@@ -153,8 +186,13 @@ def _followed(
     return whole
 
 
-def _file_reader(layouts: Mapping[str, EdgeFile], aside: Aside) -> Frames:
-    """Reads the files of which a DataFrame has the paths; ``""`` is the layout of all others."""
+def _file_reader(
+    layouts: Mapping[str, EdgeFile], aside: Aside, check: Callable[[], None] | None = None
+) -> Frames:
+    """Reads the files of which a DataFrame has the paths; ``""`` is the layout of all others.
+
+    ``check`` is called when all have been read.
+    """
 
     def edges(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         bad: list[dict[str, Any]] = []
@@ -170,6 +208,8 @@ def _file_reader(layouts: Mapping[str, EdgeFile], aside: Aside) -> Frames:
                     yield part.edges
             except EdgeFileError as error:
                 bad.append({"file": local, "line": 0, "reason": str(error), "text": ""})
+        if check is not None:
+            check()
         aside.put(bad)
 
     return edges

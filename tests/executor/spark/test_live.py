@@ -14,9 +14,11 @@ from pyspark.sql import SparkSession
 
 from headrace.algebra.plan import PhysicalPlan
 from headrace.catalog import Catalog, from_document
+from headrace.executor.spark import live
 from headrace.executor.spark.report import Progress
 from headrace.executor.spark.results.sinks import ToFile, ToFolder
 from headrace.executor.spark.run import RunOptions
+from headrace.executor.spark.stage.dataflow import result_blocks
 from headrace.planning.errors import RunError, StoppedError, UsageError
 from headrace.planning.planner import optimize
 from headrace.planning.requests import PlanRequest
@@ -133,6 +135,44 @@ def test_a_followed_folder_beside_a_stored_graph(spark: SparkSession, tmp_path: 
     changed = replace(catalog, streams={**catalog.streams, "s": elsewhere})
     with pytest.raises(UsageError, match="was started on other sources: s"):
         run_plan(plan, inputs_of_plan(plan, changed, ()), output, spark=spark)
+
+
+def test_a_stored_graph_that_changes_while_a_run_starts_is_not_read(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, graph, output = tmp_path / "in", tmp_path / "k.csv", ToFolder(tmp_path / "out")
+    folder.mkdir()
+    graph.write_text("src,trg,label\n2,x,k\n")
+    one = {"rate": 1, "distinct_src": 5, "distinct_trg": 5}
+    plan, catalog = planned(
+        "Answer(a, c) <- e(a, b), k(b, c) WINDOW 20",
+        s={
+            "source": {"format": "csv", "path": str(folder), "follow": True},
+            "labels": {"e": one},
+        },
+        g={
+            "source": {"format": "csv", "path": str(graph)},
+            "stored": True,
+            "labels": {"k": {"population": 2, "distinct_src": 2, "distinct_trg": 2}},
+        },
+    )
+    put(folder, "1.csv", "1,2,e,10", "1,3,e,11", "0,0,other,40")
+
+    def changing(*arguments: Any, **named: Any) -> Any:
+        with graph.open("a") as file:
+            file.write("3,y,k\n")
+        return result_blocks(*arguments, **named)
+
+    monkeypatch.setattr(live, "result_blocks", changing)
+    inputs = inputs_of_plan(plan, catalog, ())
+    with pytest.raises(UsageError, match=r"k\.csv: the file was changed while it was read"):
+        run_plan(plan, inputs, output, spark=spark)
+    assert list(tmp_path.rglob("*.jsonl")) == []
+    monkeypatch.undo()
+    run = Live(plan, inputs, output, spark=spark)
+    run.until(2, "results")
+    run.stop()
+    assert {r.bindings for r in read_jsonl(tmp_path / "out")} == {("1", "x"), ("1", "y")}
 
 
 def test_columns_of_any_source(spark: SparkSession, tmp_path: Path) -> None:
