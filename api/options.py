@@ -15,7 +15,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from ..algebra.physical import DEFAULT_STEPS
+from ..algebra.limits import DEFAULT_STEPS
 from ..catalog.model import VertexType
 from ..planning.requests import CostModelKind, Evaluation, PathSemanticsKind, PlanningOptions
 from .console import Session

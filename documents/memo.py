@@ -48,7 +48,7 @@ class Winner(Choice, _Required):
     delivers: NodeProperties | None
 
 
-class Alternative(Choice):
+class GoalAlternative(Choice):
     """An alternative for a goal: its own cost, and the least cost with its inputs (null: infinite),
     which is the cost itself if it is ``exact``."""
 
@@ -65,7 +65,7 @@ class MemoGoal(Document):
     required: str
     done: bool
     at_least: float | None
-    ways: tuple[Alternative, ...]
+    ways: tuple[GoalAlternative, ...]
 
 
 class GroupEstimate(Document):
@@ -191,8 +191,8 @@ def _goal(goal: FoundGoal, names: Names) -> MemoGoal:
     )
 
 
-def _alternative(found: FoundAlternative, names: Names) -> Alternative:
-    return Alternative(
+def _alternative(found: FoundAlternative, names: Names) -> GoalAlternative:
+    return GoalAlternative(
         **dict(choice_document(found.choice, [group for group, _ in found.inputs], names)),
         inputs=tuple(
             Goal(group=group, required=names.required(required)) for group, required in found.inputs

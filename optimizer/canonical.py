@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..algebra.deadline import NO_DEADLINE, WITHOUT_PLAN, Deadline
+from ..algebra.limits import DEFAULT_STEPS
 from ..algebra.logical import (
     Filter,
     LogicalExpression,
@@ -20,7 +21,6 @@ from ..algebra.logical import (
     Union,
 )
 from ..algebra.physical import (
-    DEFAULT_STEPS,
     Coalesce,
     Exchange,
     PhysicalOperator,

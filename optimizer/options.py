@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..algebra.physical import DEFAULT_STEPS
+from ..algebra.limits import DEFAULT_STEPS
 
 DEFAULT_BUDGET_EXPRESSIONS = 50_000
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from ..algebra.physical import DEFAULT_STEPS
+from ..algebra.limits import DEFAULT_STEPS
 from ..catalog.model import Catalog, VertexType
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from difflib import get_close_matches
 from typing import Any
 
-from ..algebra.physical import DEFAULT_STEPS
+from ..algebra.limits import DEFAULT_STEPS
 from ..memo.pattern import Op
 from .concat_rules import ConcatToPattern, PathInline, PatternToConcat, UnionToConcat
 from .filter_rules import (

@@ -9,8 +9,9 @@ from enum import IntEnum
 from functools import partial
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
+from ..algebra.limits import DEFAULT_STEPS
 from ..algebra.logical import LogicalOperator, Path
-from ..algebra.physical import DEFAULT_STEPS, PhysicalOperator
+from ..algebra.physical import PhysicalOperator
 from ..memo import GroupExpression, GroupId, Memo, Tree
 from ..memo.pattern import Match, Op, bindings
 

@@ -15,7 +15,6 @@ from .groups import AggregateRows, ReportRows, Rewindow
 from .joins import HashJoin, Horizon
 from .moves import Coalesce, Exchange, Retract, ToKernel
 from .paths import (
-    DEFAULT_STEPS,
     AutomatonPath,
     FollowsAutomaton,
     SimplePath,
@@ -27,7 +26,6 @@ from .rows import ComputeColumns, EmptyRelation, FilterRows, MergeUnion, Project
 from .scans import Scan, WindowScan, WindowScanUnion
 
 __all__ = [
-    "DEFAULT_STEPS",
     "OPERATORS",
     "AggregateRows",
     "AutomatonPath",

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 from .. import notation
 from ..automaton import MOST_STATES
+from ..limits import DEFAULT_STEPS
 from ..notation import InputNames
 from ..properties import (
     BROADCAST,
@@ -30,9 +31,6 @@ from .base import (
     require_columns,
     together,
 )
-
-DEFAULT_STEPS = 1_000_000
-"""Steps that SIMPLE_PATH may take for one edge, if nothing else is said."""
 
 
 class FollowsAutomaton(PhysicalOperator):

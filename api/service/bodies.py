@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ...algebra.physical import DEFAULT_STEPS
+from ...algebra.limits import DEFAULT_STEPS
 from ...documents.matches import Match
 from ...documents.model import Document
 from ...documents.picture import PictureDocument

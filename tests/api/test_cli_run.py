@@ -105,7 +105,7 @@ def test_from_query_to_folder_and_again(tmp_path: Path) -> None:
     # the same again: there is nothing left to do
     again = process(*run)
     assert again.code == 0
-    assert "all was done by an earlier run" in again.err
+    assert "an earlier run did all the work" in again.err
 
     # another query may not have the place of this one
     other = process("run", "Answer(x, y) <- a(x, y) WINDOW 10", "-i", edges, "-o", out)

@@ -56,7 +56,7 @@ def test_client_raises_a_refusal_at_once(address: str) -> None:
 def test_client_gives_up_on_a_service_that_is_never_ready(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client, "_PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(client, "_READY_SECONDS", 0.0)
     _Service.left = 5
     with pytest.raises(RunError, match="not now"):
         Client(address).get("/queries")

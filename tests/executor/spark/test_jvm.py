@@ -97,7 +97,7 @@ def test_a_home_without_java_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_a_java_that_gets_no_thread_is_short_of_processes_and_not_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("headrace.executor.spark.jvm.util.find_spec", lambda name: None)
+    monkeypatch.setattr("headrace.executor.spark.session.jvm.util.find_spec", lambda name: None)
     home = java(tmp_path / "home", "17", works=False)
     (home / "bin" / "java").write_text(
         "#!/bin/sh\necho 'java.lang.OutOfMemoryError: unable to create native thread'\nexit 1\n"

@@ -422,21 +422,6 @@ export interface components {
             readonly text: string;
         };
         /**
-         * Asked
-         * @description Required properties of a group, and all alternatives for them; ``at_least`` is the cost of
-         *     the cheapest if the goal is ``done``, else a lower bound.
-         */
-        readonly Asked: {
-            /** At Least */
-            readonly at_least: number | null;
-            /** Done */
-            readonly done: boolean;
-            /** Required */
-            readonly required: string;
-            /** Ways */
-            readonly ways: readonly components["schemas"]["Way"][];
-        };
-        /**
          * AskedDocument
          * @description The question; ``catalog`` is null if streams were assumed.
          */
@@ -779,6 +764,27 @@ export interface components {
             readonly required: string;
         };
         /**
+         * GoalAlternative
+         * @description An alternative for a goal: its own cost, and the least cost with its inputs (null: infinite),
+         *     which is the cost itself if it is ``exact``.
+         */
+        readonly GoalAlternative: {
+            /** At Least */
+            readonly at_least: number | null;
+            /** Exact */
+            readonly exact: boolean;
+            /** Inputs */
+            readonly inputs: readonly components["schemas"]["Goal"][];
+            /** Local */
+            readonly local: number;
+            /** Rule */
+            readonly rule: string;
+            /** Source */
+            readonly source: number | null;
+            /** Text */
+            readonly text: string;
+        };
+        /**
          * Group
          * @description Expressions with the same rows; ``reads`` are the labels that they read.
          */
@@ -789,7 +795,7 @@ export interface components {
             /** Expressions */
             readonly expressions: readonly components["schemas"]["MemoExpression"][];
             /** Goals */
-            readonly goals: readonly components["schemas"]["Asked"][];
+            readonly goals: readonly components["schemas"]["MemoGoal"][];
             /** Id */
             readonly id: number;
             /** Reads */
@@ -843,7 +849,7 @@ export interface components {
              * @constant
              */
             readonly kind: "left";
-            readonly left: components["schemas"]["WayLeft"];
+            readonly left: components["schemas"]["Pruned"];
             /** Step */
             readonly step: number;
         };
@@ -950,6 +956,21 @@ export interface components {
             readonly source: number | null;
             /** Text */
             readonly text: string;
+        };
+        /**
+         * MemoGoal
+         * @description Required properties of a group, and all alternatives for them; ``at_least`` is the cost of
+         *     the cheapest if the goal is ``done``, else a lower bound.
+         */
+        readonly MemoGoal: {
+            /** At Least */
+            readonly at_least: number | null;
+            /** Done */
+            readonly done: boolean;
+            /** Required */
+            readonly required: string;
+            /** Ways */
+            readonly ways: readonly components["schemas"]["GoalAlternative"][];
         };
         /**
          * MemoStatistics
@@ -1388,6 +1409,29 @@ export interface components {
             readonly ticks: number;
         };
         /**
+         * Pruned
+         * @description A pruned alternative: it costs ``cost``, or at least that if not ``exact``, and only plans
+         *     below ``bound`` are of use.
+         */
+        readonly Pruned: {
+            /** Bound */
+            readonly bound: number;
+            /** Cost */
+            readonly cost: number;
+            /** Exact */
+            readonly exact: boolean;
+            /** Group */
+            readonly group: number;
+            /** Required */
+            readonly required: string;
+            /** Rule */
+            readonly rule: string;
+            /** Source */
+            readonly source: number | null;
+            /** Text */
+            readonly text: string;
+        };
+        /**
          * QueryBody
          * @description A query or a stored plan to run, over the streams of the service.
          */
@@ -1777,50 +1821,6 @@ export interface components {
             readonly sign: string;
         };
         /**
-         * Way
-         * @description An alternative for a goal: its own cost, and the least cost with its inputs (null: infinite),
-         *     which is the cost itself if it is ``exact``.
-         */
-        readonly Way: {
-            /** At Least */
-            readonly at_least: number | null;
-            /** Exact */
-            readonly exact: boolean;
-            /** Inputs */
-            readonly inputs: readonly components["schemas"]["Goal"][];
-            /** Local */
-            readonly local: number;
-            /** Rule */
-            readonly rule: string;
-            /** Source */
-            readonly source: number | null;
-            /** Text */
-            readonly text: string;
-        };
-        /**
-         * WayLeft
-         * @description A pruned alternative: it costs ``cost``, or at least that if not ``exact``, and only plans
-         *     below ``bound`` are of use.
-         */
-        readonly WayLeft: {
-            /** Bound */
-            readonly bound: number;
-            /** Cost */
-            readonly cost: number;
-            /** Exact */
-            readonly exact: boolean;
-            /** Group */
-            readonly group: number;
-            /** Required */
-            readonly required: string;
-            /** Rule */
-            readonly rule: string;
-            /** Source */
-            readonly source: number | null;
-            /** Text */
-            readonly text: string;
-        };
-        /**
          * Winner
          * @description The cheapest plan of a group for required properties.
          */
@@ -1852,7 +1852,6 @@ export type Advice = components['schemas']['Advice'];
 export type Alternative = components['schemas']['Alternative'];
 export type Alternatives = components['schemas']['Alternatives'];
 export type Ancestor = components['schemas']['Ancestor'];
-export type Asked = components['schemas']['Asked'];
 export type AskedDocument = components['schemas']['AskedDocument'];
 export type BoxDocument = components['schemas']['BoxDocument'];
 export type ChosenNode = components['schemas']['ChosenNode'];
@@ -1867,6 +1866,7 @@ export type ForgetStep = components['schemas']['ForgetStep'];
 export type Formula = components['schemas']['Formula'];
 export type FormulaLine = components['schemas']['FormulaLine'];
 export type Goal = components['schemas']['Goal'];
+export type GoalAlternative = components['schemas']['GoalAlternative'];
 export type Group = components['schemas']['Group'];
 export type GroupEstimate = components['schemas']['GroupEstimate'];
 export type KnownStep = components['schemas']['KnownStep'];
@@ -1876,6 +1876,7 @@ export type MatchEdge = components['schemas']['MatchEdge'];
 export type MatchEnd = components['schemas']['MatchEnd'];
 export type Memo = components['schemas']['Memo'];
 export type MemoExpression = components['schemas']['MemoExpression'];
+export type MemoGoal = components['schemas']['MemoGoal'];
 export type MemoStatistics = components['schemas']['MemoStatistics'];
 export type Merged = components['schemas']['Merged'];
 export type NodeProperties = components['schemas']['NodeProperties'];
@@ -1894,6 +1895,7 @@ export type PlanStreamDocument = components['schemas']['PlanStreamDocument'];
 export type PlanWindow = components['schemas']['PlanWindow'];
 export type Problem = components['schemas']['Problem'];
 export type ProgressDocument = components['schemas']['ProgressDocument'];
+export type Pruned = components['schemas']['Pruned'];
 export type QueryBody = components['schemas']['QueryBody'];
 export type QueryDocument = components['schemas']['QueryDocument'];
 export type QueryLine = components['schemas']['QueryLine'];
@@ -1910,8 +1912,6 @@ export type StreamDocument = components['schemas']['StreamDocument'];
 export type Symbol = components['schemas']['Symbol'];
 export type Traced = components['schemas']['Traced'];
 export type Unit = components['schemas']['Unit'];
-export type Way = components['schemas']['Way'];
-export type WayLeft = components['schemas']['WayLeft'];
 export type Winner = components['schemas']['Winner'];
 export type $defs = Record<string, never>;
 export interface operations {
