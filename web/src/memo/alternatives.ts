@@ -1,8 +1,8 @@
 /** The alternatives for a goal, the winner first, then by their costs. */
 
-import type { Asked, Group, Way } from "../api/schema";
+import type { MemoGoal, Group, GoalAlternative } from "../api/schema";
 
-export interface RankedAlternative extends Way {
+export interface RankedAlternative extends GoalAlternative {
   readonly winner: boolean;
   /** Its cost as a part of the dearest one that is not too dear to be compared: 0 to 1. */
   readonly part: number;
@@ -11,16 +11,16 @@ export interface RankedAlternative extends Way {
 /** What costs more than this many times the cheapest one is too dear to be compared. */
 const COMPARABLE = 20;
 
-export function rankedAlternatives(group: Group, goal: Asked): readonly RankedAlternative[] {
+export function rankedAlternatives(group: Group, goal: MemoGoal): readonly RankedAlternative[] {
   const best = group.winners.find(({ required }) => required === goal.required);
-  const isBest = (one: Way) =>
+  const isBest = (one: GoalAlternative) =>
     best !== undefined &&
     one.exact &&
     one.text === best.text &&
     one.rule === best.rule &&
     one.at_least === best.cost &&
     one.source === best.source;
-  const cost = (one: Way) => one.at_least ?? Infinity;
+  const cost = (one: GoalAlternative) => one.at_least ?? Infinity;
   const ranked = goal.ways.map((one) => ({ ...one, winner: isBest(one) }));
   ranked.sort((a, b) => Number(b.winner) - Number(a.winner) || cost(a) - cost(b));
   const least = Math.min(...ranked.map(cost));
