@@ -23,9 +23,8 @@ LOG = logging.getLogger("headrace.service")
 
 IDLE_SECONDS = 300.0
 """The engine ends after this time without a run: Spark holds more than a gigabyte."""
-MOST_STARTS = 300
-"""The engine is renewed after this many runs: after each, Spark and Py4J keep up to nine open files
-and four threads of the JVM."""
+MOST_STARTS = 1_000
+"""The engine is renewed after this many runs: Spark leaves three files open for each."""
 LONGEST_BACKOFF_SECONDS = 60.0
 
 

@@ -24,6 +24,7 @@ from .report import OnProgress, Progress
 from .results.dead_letters import DeadLetters
 from .results.parts import PART, WRITTEN, Part, part_writer
 from .results.sinks import Sink
+from .session.cleanup import Callbacks
 from .session.workers import own_workers
 
 
@@ -107,6 +108,7 @@ class Batches:
         self._started = time.monotonic()
         self._idle = threading.Event()
         self._idle.set()
+        self.callbacks = Callbacks()
         self.begun = False
         self.error: Exception | None = None
         self._waits = False
@@ -136,6 +138,7 @@ class Batches:
         """Runs a batch. All operators of the plan run in here, once."""
         self._idle.clear()
         self.begun = True
+        self.callbacks.note(frame.sparkSession)
         try:
             # An error in here is Spark's: the query fails with it, and its message says more.
             with own_workers(frame.sparkSession, None):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import threading
 import time
 from collections.abc import Iterator
@@ -27,6 +26,7 @@ from .host.errors import (
 from .host.failures import failure_of
 from .results.claims import identity
 from .results.sinks import NOTE, Output, ToFile, ToFolder, ToFunction, ToStdout
+from .session.cleanup import release
 from .session.session import stop_within
 from .session.settings import location
 from .session.turns import Turn
@@ -89,9 +89,7 @@ def run_query(
             batches.wait_for_start(error.message)
             ending, pause = "restart", min(LONGEST_PAUSE_SECONDS, 2.0**attempts)
         finally:
-            # The JVM keeps what Python refers to: the DataFrames of all batches, the function that
-            # it calls, and the connection for that, which in Python has a thread and an open file.
-            gc.collect()
+            release(blocks.sparkSession, batches.callbacks)
         if ending != "restart" or _cancelled_within(pause, cancelled):
             return ending == "ended"
 
