@@ -1,18 +1,18 @@
 """The JSON documents of every stage of a query, as immutable pydantic models.
 
-In: a `Planned` of `planning`, or what a run counted. Out: `Document`s: the query, its canonical
-expression, the memo, the plan with costs, pictures, reasons and the trace of the search; plans in a
-list; the progress and metrics of a run.
+In: a `Planned` of `planning`, or the counters of a run. Out: `Document`s: the query, its canonical
+expression, the memo, the plan with costs, pictures, reasons and the trace of the search; lists of
+plans; the progress and metrics of a run.
 
-Invariant: command line, REST, Python and the page show these documents, each built in one place;
-renderings read them and nothing else.
+Invariant: command line, REST, Python and the page show these documents. One function
+builds each document. Renderings read documents and nothing else.
 
-- ``query``: the stages before the search; ``explained``: the chosen plan; ``memo``: all that was
-  found; ``trace`` and ``why``: how the search went, and what decided;
-- ``plan`` and ``picture``: a plan, and how it is drawn; ``alternatives``: plans in a list;
-  ``explanation``: what the service answers of a plan;
-- ``runs`` and ``matches``: what a run did, and what its results look like;
-- ``model`` and ``numbers``: what all documents share, and how numbers are written.
+- ``query``: the stages before the search; ``explained``: the chosen plan; ``memo``: the groups,
+  goals and winners; ``trace`` and ``why``: the steps of the search, and the reasons for the plan;
+- ``plan`` and ``picture``: a plan, and its drawing; ``alternatives``: lists of plans;
+  ``explanation``: answers of the service about a plan;
+- ``runs`` and ``matches``: the numbers of a run, and its results as graphs;
+- ``model`` and ``numbers``: the base class of documents, and the format of numbers.
 
 May import: all folders but api and examples.
 Start with: ``model.py``, then ``explained.py``.

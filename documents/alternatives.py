@@ -1,4 +1,4 @@
-"""The plans of a query, ranked or drawn by chance."""
+"""Lists of plans of a query, ranked or sampled at random."""
 
 from __future__ import annotations
 
@@ -13,9 +13,15 @@ from .plan import PlanDocument, plan_document
 
 
 class ListedPlan(Document):
-    """One of many plans; ``rank`` counts from 1, a plan drawn by chance has none.
+    """A plan in a list.
 
-    ``cost`` is that of its tree per time unit, ``text`` the tree with its estimates.
+    Attributes:
+        rank: the place in the order of costs, from 1; null for a sampled plan.
+        cost: the cost of the plan's tree, in microseconds per time unit.
+        digest: the digest of the plan.
+        text: the plan's tree with estimates.
+        plan: the plan itself.
+        picture: the drawing of the plan, for renderings.
     """
 
     rank: int | None
@@ -27,14 +33,23 @@ class ListedPlan(Document):
 
 
 class PlanList(Document):
-    """Plans of a query, of ``total`` that there are."""
+    """A list of plans of a query; ``total`` counts all complete plans in the memo."""
 
     total: int
     plans: tuple[ListedPlan, ...]
 
 
 class Alternative(Document):
-    """One of the cheapest plans of a query; ``rank`` counts from 1."""
+    """One of the cheapest plans of a query.
+
+    Attributes:
+        rank: the place in the order of costs, from 1.
+        cost: the cost of the plan's tree, in microseconds per time unit.
+        digest: the digest of the plan.
+        text: the plan's tree with estimates.
+        plan: the plan itself.
+        picture: the drawing of the plan.
+    """
 
     rank: int
     cost: float
@@ -45,7 +60,7 @@ class Alternative(Document):
 
 
 class Alternatives(Document):
-    """The cheapest plans of a query, of ``total`` that there are."""
+    """The cheapest plans of a query; ``total`` counts all complete plans in the memo."""
 
     total: int
     plans: tuple[Alternative, ...]
@@ -56,12 +71,18 @@ def plan_list(
     plans: Iterable[tuple[int | None, PhysicalPlan]],
     draw: Callable[[PictureDocument], str],
 ) -> PlanList:
-    """Plans with their ranks, of ``total`` that there are; ``draw`` gives the text of a tree."""
+    """Builds the list of ranked or sampled plans.
+
+    Args:
+        total: the number of all complete plans in the memo.
+        plans: each plan with its rank, or None for a sampled plan.
+        draw: renders the tree of a plan as text.
+    """
     return PlanList(total=total, plans=tuple(_listed(rank, plan, draw) for rank, plan in plans))
 
 
 def alternatives(plans: PlanList) -> Alternatives:
-    """Ranked plans with their pictures."""
+    """Converts a list of ranked plans to the document with pictures."""
     return Alternatives(
         total=plans.total, plans=tuple(Alternative(**dict(plan)) for plan in plans.plans)
     )

@@ -1,4 +1,4 @@
-"""The chosen plan of a query, and how it was found."""
+"""The chosen plan of a query, and the numbers of the search for it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 
 
 class RuleStatistics(Document):
-    """The counters of a rule in the search."""
+    """The counters of a rule in the search.
+
+    ``bindings`` counts matches of the rule, ``fired`` its results, and ``duplicates`` the results
+    that the memo had before. ``ms`` is the time of the rule in milliseconds.
+    """
 
     bindings: int
     fired: int
@@ -31,7 +35,15 @@ class RuleStatistics(Document):
 
 
 class MemoStatistics(Document):
-    """The size of the memo, and the counters of each rule."""
+    """The size of the memo, and the counters of each rule.
+
+    Attributes:
+        groups: the number of groups.
+        expressions: the number of logical expressions.
+        physical_expressions: the number of physical expressions that were costed.
+        merges: the number of group merges.
+        rules: the counters by the name of the rule.
+    """
 
     groups: int
     expressions: int
@@ -41,14 +53,14 @@ class MemoStatistics(Document):
 
 
 class Symbol(Document):
-    """A symbol of a formula, its value and what it means."""
+    """A symbol of a formula, its value and its meaning."""
 
     value: float
     meaning: str
 
 
 class FormulaLine(Document):
-    """``symbol = equation = numbers = value``."""
+    """A line of a formula: ``symbol = equation = numbers = value``."""
 
     symbol: str
     equation: str
@@ -60,7 +72,15 @@ class FormulaLine(Document):
 
 
 class Formula(Document):
-    """The cost of an operator; ``formula`` is its number in the thesis, null for our own."""
+    """The cost of an operator, with all numbers.
+
+    Attributes:
+        formula: the number of the formula in the thesis; null for a formula of Headrace.
+        name: the name of the formula.
+        symbols: the symbols of all lines.
+        lines: the equations, in the order of their computation.
+        cost: the value of the formula, in microseconds per time unit.
+    """
 
     formula: int | None
     name: str
@@ -74,7 +94,22 @@ class Formula(Document):
 
 
 class Explained(StageDocument):
-    """A plan of a query, and how it was found."""
+    """The chosen plan of a query, and the numbers of the search for it.
+
+    Attributes:
+        canonical: the canonical expression as a tree.
+        stop_reason: why the search ended.
+        optimize_ms: the time of the search, in milliseconds.
+        memo: the size of the memo, and the counters of each rule.
+        statistics: the source of the statistics.
+        cost_model: the name of the cost model.
+        cost: the cost of the plan's tree, in microseconds per time unit.
+        shared_cost: the same, with shared parts counted once.
+        canonical_cost: the cost of the query as written, in the unit of ``cost``.
+        plan: the chosen plan.
+        costs: the cost formula of each node, by node id.
+        why: the reason for each node, by node id.
+    """
 
     canonical: str
     stop_reason: StopReason
@@ -91,14 +126,16 @@ class Explained(StageDocument):
 
 
 class Traced(Explained):
-    """A plan, and each step that led to it."""
+    """A plan, and the steps of the search for it."""
 
     trace: Steps
 
 
 class Physical(Explained):
-    """The stage ``physical``: with the trace of a traced search, and with measured numbers if the
-    plan was run."""
+    """The stage ``physical``: a plan, with the trace of a traced search.
+
+    ``measured`` has the measured numbers if the plan was run.
+    """
 
     trace: Optional[Steps] = None
     measured: Optional[AnalysisDocument] = None
@@ -106,25 +143,25 @@ class Physical(Explained):
 
 
 def explained(planned: Planned, *, costs: bool = False, why: bool = False) -> Explained:
-    """A plan and how it was found.
+    """Builds the document of a plan and of the search for it.
 
     Args:
         planned: the outcome of planning.
         costs: whether to add the formula of the cost of each node.
-        why: whether to add what decided for each node.
+        why: whether to add the reason for each node.
     """
-    found = planned.optimization
+    result = planned.optimization
     return Explained(
         **stage_head(planned),
         canonical=canonical_text(planned),
-        stop_reason=found.stop_reason,
-        optimize_ms=round(found.optimize_ms, 3),
+        stop_reason=result.stop_reason,
+        optimize_ms=round(result.optimize_ms, 3),
         memo=memo_statistics(planned),
         statistics=_statistics_from(planned),
         cost_model=planned.cost_model.kind,
-        cost=found.cost,
-        shared_cost=found.shared_cost,
-        canonical_cost=found.canonical_cost,
+        cost=result.cost,
+        shared_cost=result.shared_cost,
+        canonical_cost=result.canonical_cost,
         plan=plan_document(planned.plan),
         costs=_formulas(planned) if costs else None,
         why=reason_documents(planned) if why else None,
@@ -132,7 +169,7 @@ def explained(planned: Planned, *, costs: bool = False, why: bool = False) -> Ex
 
 
 def traced_document(planned: Planned, most_steps: int) -> Traced:
-    """A plan whose search was traced, with at most ``most_steps`` of each kind."""
+    """Builds the document of a traced search, with at most ``most_steps`` steps of each kind."""
     trace = planned.optimization.trace
     assert trace is not None
     return Traced(
@@ -143,9 +180,13 @@ def traced_document(planned: Planned, most_steps: int) -> Traced:
 def physical_document(
     planned: Planned, *, costs: bool = False, why: bool = False, analysis: Analysis | None = None
 ) -> Physical:
-    """The document of the stage ``physical``; ``costs`` and ``why`` as of `explained`.
+    """Builds the document of the stage ``physical``.
 
-    ``analysis`` is that of a run of the plan.
+    Args:
+        planned: the outcome of planning.
+        costs: whether to add the formula of the cost of each node.
+        why: whether to add the reason for each node.
+        analysis: the analysis of a run of the plan.
     """
     trace = planned.optimization.trace
     return Physical(
@@ -159,25 +200,25 @@ def physical_document(
 def explain_document(
     planned: Planned, *, costs: bool = False, why: bool = False, analysis: Analysis | None = None
 ) -> dict[str, Any]:
-    """What ``headrace explain --format json`` writes, as JSON values.
+    """Returns the output of ``headrace explain --format json``, as JSON values.
 
     Args:
-        planned: the outcome of `headrace.optimize`; a search that was traced shows its steps.
+        planned: the outcome of `headrace.optimize`; a traced search adds its steps.
         costs: whether to add the formula of the cost of each node.
-        why: whether to add what decided for each node.
-        analysis: a run of the plan, of which the measured numbers are added.
+        why: whether to add the reason for each node.
+        analysis: the analysis of a run of the plan; it adds the measured numbers.
     """
     return physical_document(planned, costs=costs, why=why, analysis=analysis).to_json()
 
 
 def memo_statistics(planned: Planned) -> MemoStatistics:
-    """The size of the memo, and the counters of each rule."""
-    found = planned.optimization
+    """Returns the size of the memo, and the counters of each rule."""
+    result = planned.optimization
     return MemoStatistics(
-        groups=found.memo.group_count,
-        expressions=found.memo.expression_count,
-        physical_expressions=found.physical_expressions,
-        merges=found.memo.merges,
+        groups=result.memo.group_count,
+        expressions=result.memo.expression_count,
+        physical_expressions=result.physical_expressions,
+        merges=result.memo.merges,
         rules={
             name: RuleStatistics(
                 bindings=rule.bindings,
@@ -185,7 +226,7 @@ def memo_statistics(planned: Planned) -> MemoStatistics:
                 duplicates=rule.duplicates,
                 ms=round(rule.ms, 3),
             )
-            for name, rule in found.rules.items()
+            for name, rule in result.rules.items()
         },
     )
 
@@ -198,7 +239,7 @@ def _statistics_from(planned: Planned) -> Literal["catalog", "measured", "assume
 
 
 def _formulas(planned: Planned) -> dict[str, Formula]:
-    """The formula of the cost of each node of the plan, by its id."""
+    """Returns the cost formula of each node of the plan, by node id."""
     parallelism = planned.plan.parallelism
     steps = [step for step, _ in in_order(planned.optimization.best)]
     applied = [

@@ -1,4 +1,4 @@
-"""Answers of the service about a stored plan: the plan, and what the page shows of it."""
+"""Answers of the service about a stored plan: the plan, and its explanation on the page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,19 @@ from .plan import PlanDocument, plan_document
 
 
 class Optimized(Document):
-    """A stored plan; ``id`` names the question, ``plan.digest`` the plan itself."""
+    """A stored plan.
+
+    Attributes:
+        id: the id of the question; ``plan.digest`` identifies the plan itself.
+        plan: the chosen plan.
+        cost: the cost of the plan's tree, in microseconds per time unit.
+        shared_cost: the same, with shared parts counted once.
+        canonical_cost: the cost of the query as written, in the unit of ``cost``.
+        memo: the size of the memo, and the counters of each rule.
+        stop_reason: why the search ended.
+        optimize_ms: the time of the search, in milliseconds.
+        warnings: warnings about the query and its input.
+    """
 
     id: str
     plan: PlanDocument
@@ -30,7 +42,7 @@ class Optimized(Document):
 
 
 class AskedDocument(Document):
-    """The question; ``catalog`` is null if streams were assumed."""
+    """The question of a stored plan; ``catalog`` is null if streams were assumed."""
 
     query: str
     language: str | None
@@ -41,8 +53,14 @@ class AskedDocument(Document):
 class Explanation(Explained):
     """A plan, compared with the plan of the query as written.
 
-    ``catalog`` is what the plan was made with, assumptions included, and ``constants`` those of the
-    cost model in microseconds.
+    Attributes:
+        id: the id of the question.
+        asked: the question.
+        catalog: the catalog that the planner used, with assumed streams, without sources.
+        constants: the constants of the cost model, in microseconds.
+        picture: the drawing of the plan.
+        canonical_plan: the plan of the query as written.
+        canonical_picture: the drawing of the canonical plan.
     """
 
     id: str
@@ -55,25 +73,30 @@ class Explanation(Explained):
 
 
 def optimized(planned: Planned, id_: str) -> Optimized:
-    """A plan under the id of its question."""
-    found = planned.optimization
+    """Builds the answer with a plan, under the id of its question."""
+    result = planned.optimization
     return Optimized(
         id=id_,
         plan=plan_document(planned.plan),
-        cost=found.cost,
-        shared_cost=found.shared_cost,
-        canonical_cost=found.canonical_cost,
+        cost=result.cost,
+        shared_cost=result.shared_cost,
+        canonical_cost=result.canonical_cost,
         memo=memo_statistics(planned),
-        stop_reason=found.stop_reason,
-        optimize_ms=found.optimize_ms,
+        stop_reason=result.stop_reason,
+        optimize_ms=result.optimize_ms,
         warnings=planned.warnings,
     )
 
 
 def explanation(planned: Planned, id_: str, asked: AskedDocument) -> Explanation:
-    """A plan with formulas, reasons and pictures; ``asked`` and ``id_`` name the question.
+    """Builds the explanation of a plan: formulas, reasons and pictures.
 
-    No catalog in it says where its streams are read.
+    The catalogs in the explanation have no sources.
+
+    Args:
+        planned: the outcome of planning.
+        id_: the id of the question.
+        asked: the question.
     """
     canonical = planned.optimization.canonical_plan
     catalog = None if asked.catalog is None else without_sources(asked.catalog)
@@ -90,7 +113,7 @@ def explanation(planned: Planned, id_: str, asked: AskedDocument) -> Explanation
 
 
 def without_sources(catalog: Mapping[str, Any]) -> dict[str, Any]:
-    """A catalog without sources, whose paths and passwords clients must not see."""
+    """Removes the sources of a catalog: clients must not see paths and passwords."""
     streams = {
         name: {field: value for field, value in stream.items() if field != "source"}
         for name, stream in catalog["streams"].items()

@@ -23,7 +23,7 @@ class MatchEnd(Document):
 
 
 class MatchEdge(Document):
-    """An edge of a result; ``path`` is the name of the path that it stands for, if it has one."""
+    """An edge of a result; ``path`` is the name of the path that the edge stands for, or null."""
 
     source: MatchEnd
     target: MatchEnd
@@ -39,9 +39,9 @@ class Match(Document):
 
 
 def match_document(query: RegularQuery) -> Match:
-    """The edges between the variables of the answer, and which columns of it are vertices.
+    """Builds the graph of a result: the edges between variables, and the vertex columns.
 
-    There are no edges where the answer has several rules: no rule is true of every result.
+    An answer of several rules has no edges: each result may satisfy another rule.
     """
     rules = [rule for rule in query.rules if rule.head == query.answer]
     rule = rules[0]

@@ -1,4 +1,4 @@
-"""All that a search found: groups with their expressions, goals, alternatives and winners."""
+"""The memo after a search: groups with their expressions, goals, alternatives and winners."""
 
 from __future__ import annotations
 
@@ -19,7 +19,15 @@ from .trace import Choice, choice_document
 
 
 class MemoExpression(Document):
-    """An expression of a group; ``source`` is the id of the one that ``rule`` made it of."""
+    """An expression of a group.
+
+    Attributes:
+        id: the id of the expression.
+        text: the operator over its input groups.
+        inputs: the ids of the input groups.
+        rule: the rule that added the expression; null for the query as written.
+        source: the id of the expression that the rule was applied to, or null.
+    """
 
     id: int
     text: str
@@ -49,8 +57,11 @@ class Winner(Choice, _Required):
 
 
 class GoalAlternative(Choice):
-    """An alternative for a goal: its own cost, and the least cost with its inputs (null: infinite),
-    which is the cost itself if it is ``exact``."""
+    """An alternative for a goal.
+
+    ``local`` is the cost of the operator alone. ``at_least`` is a lower bound of the cost with
+    the inputs, null for an infinite one; it is the cost itself if ``exact``.
+    """
 
     inputs: tuple[Goal, ...]
     local: float
@@ -59,8 +70,10 @@ class GoalAlternative(Choice):
 
 
 class MemoGoal(Document):
-    """Required properties of a group, and all alternatives for them; ``at_least`` is the cost of
-    the cheapest if the goal is ``done``, else a lower bound."""
+    """Required properties of a group, and all alternatives (``ways``) for them.
+
+    ``at_least`` is the cost of the winner if the goal is ``done``, else a lower bound.
+    """
 
     required: str
     done: bool
@@ -69,8 +82,12 @@ class MemoGoal(Document):
 
 
 class GroupEstimate(Document):
-    """The estimates of a group; ``interval`` is null if rows stay valid, ``distinct`` counts the
-    different values of each column."""
+    """The estimates of a group.
+
+    ``rate`` counts rows per time unit. ``interval`` is the mean validity in time units, null if
+    rows stay valid. ``population`` counts rows valid at an instant, and ``distinct`` the distinct
+    values of each column.
+    """
 
     rate: float
     interval: float | None
@@ -79,7 +96,17 @@ class GroupEstimate(Document):
 
 
 class Group(Document):
-    """Expressions with the same rows; ``reads`` are the labels that they read."""
+    """A group of the memo: expressions with the same rows.
+
+    Attributes:
+        id: the id of the group.
+        columns: the number of columns.
+        reads: the labels that the group reads, as ``stream.label``.
+        estimate: the estimates of its rows.
+        expressions: the logical expressions.
+        winners: the cheapest plan for each combination of required properties.
+        goals: the goals of the search, with their alternatives.
+    """
 
     id: int
     columns: int
@@ -91,8 +118,11 @@ class Group(Document):
 
 
 class ChosenNode(Document):
-    """The place of a node of the plan in the memo; ``expression`` is null for an enforcer,
-    ``required`` if the time was over before anything was costed."""
+    """The place of a node of the plan in the memo.
+
+    ``expression`` is null for an enforcer. ``required`` is null if the time limit ended the search
+    before it costed an alternative.
+    """
 
     node: int
     group: int
@@ -101,7 +131,11 @@ class ChosenNode(Document):
 
 
 class Memo(Explained):
-    """All that a search found."""
+    """The stage ``memo``: all groups, and the place of the plan among them.
+
+    ``root`` is the group of the answer, ``chosen`` the place of each node of the plan, and
+    ``symbols`` the thesis's sign of each operator.
+    """
 
     root: int
     groups: tuple[Group, ...]
@@ -110,14 +144,14 @@ class Memo(Explained):
 
 
 def memo_document(planned: Planned) -> Memo:
-    """The document of the stage ``memo``: all groups, and where the plan stands among them."""
-    found = planned.optimization
+    """Builds the document of the stage ``memo``."""
+    result = planned.optimization
     names = Names(planned.catalog.time_unit)
     return Memo(
         **dict(explained(planned)),
-        root=found.memo.find(found.root),
-        groups=tuple(_group(group, names) for group in found.space.groups()),
-        chosen=_chosen(found, names),
+        root=result.memo.find(result.root),
+        groups=tuple(_group(group, names) for group in result.space.groups()),
+        chosen=_chosen(result, names),
         symbols=dict(notation.SYMBOLS),
     )
 
@@ -167,7 +201,8 @@ def _winner(
         cost=winner.cost,
         local=winner.local,
         inputs=tuple(
-            Goal(group=group, required=names.required(asked)) for group, asked in winner.inputs
+            Goal(group=group, required=names.required(required_of_input))
+            for group, required_of_input in winner.inputs
         ),
         delivers=None if delivers is None else _delivered(delivers),
     )
@@ -191,28 +226,31 @@ def _goal(goal: FoundGoal, names: Names) -> MemoGoal:
     )
 
 
-def _alternative(found: FoundAlternative, names: Names) -> GoalAlternative:
+def _alternative(alternative: FoundAlternative, names: Names) -> GoalAlternative:
     return GoalAlternative(
-        **dict(choice_document(found.choice, [group for group, _ in found.inputs], names)),
-        inputs=tuple(
-            Goal(group=group, required=names.required(required)) for group, required in found.inputs
+        **dict(
+            choice_document(alternative.choice, [group for group, _ in alternative.inputs], names)
         ),
-        local=found.choice.local,
-        at_least=finite(found.at_least),
-        exact=found.exact,
+        inputs=tuple(
+            Goal(group=group, required=names.required(required))
+            for group, required in alternative.inputs
+        ),
+        local=alternative.choice.local,
+        at_least=finite(alternative.at_least),
+        exact=alternative.exact,
     )
 
 
-def _chosen(found: SearchResult, names: Names) -> tuple[ChosenNode, ...]:
-    """By node of the plan: the goal that it is the winner of, and the expression that it runs."""
-    required = found.requirements()
+def _chosen(result: SearchResult, names: Names) -> tuple[ChosenNode, ...]:
+    """Returns the goal and the expression of each node of the plan."""
+    required = result.requirements()
     return tuple(
         _chosen_node(node, step, names.required(required[node]) if node in required else None)
-        for node, (step, _) in enumerate(in_order(found.best))
+        for node, (step, _) in enumerate(in_order(result.best))
     )
 
 
 def _chosen_node(node: int, step: Step, required: str | None) -> ChosenNode:
-    assert step.group is not None, "the plan is one of the memo"
+    assert step.group is not None, "each step of the plan belongs to a group of the memo"
     expression = None if step.source is None or step.source < 0 else step.source
     return ChosenNode(node=node, group=step.group, required=required, expression=expression)

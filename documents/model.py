@@ -1,9 +1,8 @@
 """The base of all documents.
 
-A document is an immutable pydantic model: its fields are the members of the JSON, in their order,
-and its class is what OpenAPI describes and the page is compiled against. So class names are public
-where a route answers with them. Fields that are excluded are for renderings: they say again what
-stands elsewhere in the JSON.
+A document is an immutable pydantic model. Its fields are the members of the JSON, in their order.
+OpenAPI describes the class, and the page is compiled against this description: the class names of
+answers are public. Excluded fields are for renderings: they repeat other members of the JSON.
 """
 
 from __future__ import annotations
@@ -37,19 +36,19 @@ Optional = Annotated[
     Value | SkipJsonSchema[None],
     Field(exclude_if=lambda value: value is None, json_schema_extra=_without_default),
 ]
-"""A member that the JSON leaves out where it is None."""
+"""A member that is absent from the JSON if its value is None."""
 
 
 def json_values(document: Document | Mapping[str, object]) -> Mapping[str, object]:
-    """A document as JSON values; that of a plan is of JSON values already."""
+    """Returns a document as JSON values; the document of a plan has JSON values already."""
     return document.to_json() if isinstance(document, Document) else document
 
 
 def json_text(document: Document | Mapping[str, object]) -> str:
-    """A document as people and programs read it, ended by a newline."""
+    """Returns a document as indented JSON, with a newline at its end."""
     return json.dumps(json_values(document), indent=2, ensure_ascii=False) + "\n"
 
 
 def finite(value: float) -> float | None:
-    """JSON has no infinity: null stands for it."""
+    """Returns None for infinity, which JSON cannot write."""
     return None if isinf(value) else value

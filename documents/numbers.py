@@ -1,4 +1,4 @@
-"""How numbers, lengths of time and foreign names are written for people."""
+"""Numbers, lengths of time and foreign names as text for people."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _UNITS = {
     "hour": (3600.0, "h"),
     "day": (86400.0, "d"),
 }
-"""Time units of a catalog: seconds in one, and how it is abbreviated."""
+"""The time units of a catalog: the seconds in one unit, and its abbreviation."""
 
 _LENGTHS = (
     (86400.0, "d"),
@@ -44,24 +44,27 @@ def number(value: float) -> str:
 
 
 def unit_sign(time_unit: str) -> str:
-    """The abbreviation of a time unit: ``s`` for second; unknown ones stay as they are."""
+    """Returns the abbreviation of a time unit (``s`` for second), or an unknown unit unchanged."""
     return _UNITS[time_unit][1] if time_unit in _UNITS else time_unit
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """The unit that rates and costs are shown in: ``factor`` of the catalog's, and its sign."""
+    """A display unit for rates and costs.
+
+    ``factor`` is its length in time units of the catalog, ``sign`` its abbreviation.
+    """
 
     factor: float
     sign: str
 
     def __call__(self, rate: float) -> str:
-        """A rate per time unit of the catalog, written in this unit."""
+        """Converts a rate per time unit of the catalog to this unit, as text."""
         return number(rate * self.factor)
 
 
 def per_unit(time_unit: str, largest_rate: float) -> Unit:
-    """The smallest unit, from the catalog's to a day, in which the rate is at least one.
+    """Returns the smallest unit, from the catalog's to a day, with a rate of at least one.
 
     >>> per_unit("second", 0.0009), per_unit("second", 20)
     (Unit(factor=3600.0, sign='h'), Unit(factor=1.0, sign='s'))
@@ -78,12 +81,12 @@ def per_unit(time_unit: str, largest_rate: float) -> Unit:
 
 
 def seconds_in(time_unit: str) -> float | None:
-    """How many seconds a time unit has, if that is known."""
+    """Returns the seconds in a time unit; None for an unknown unit."""
     return _UNITS[time_unit][0] if time_unit in _UNITS else None
 
 
 def duration(ticks: float | None, time_unit: str) -> str:
-    """A length of time in the largest unit that does not make it smaller than one.
+    """Returns a length of time in the largest unit with a number of at least one.
 
     >>> duration(2592000, "second"), duration(90, "second"), duration(None, "second")
     ('30d', '1.5m', '∞')
@@ -100,7 +103,7 @@ def duration(ticks: float | None, time_unit: str) -> str:
 
 
 def share(part: float, whole: float) -> str:
-    """``part`` of ``whole`` in percent: ``12%``, ``<1%``, and nothing of nothing."""
+    """Returns ``part`` of ``whole`` in percent: ``12%``, ``<1%``; empty text for 0 of 0."""
     if part <= 0 or whole <= 0:
         return "0%"
     percent = 100 * part / whole
@@ -108,7 +111,7 @@ def share(part: float, whole: float) -> str:
 
 
 def printable(name: str) -> str:
-    """``name`` with control characters written out, so that data cannot steer a terminal."""
+    """Escapes the control characters of ``name``, so that data cannot control a terminal."""
     if name.isprintable():
         return name
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)

@@ -1,4 +1,4 @@
-"""A plan as it is drawn: boxes with inputs. All renderings and the page draw this."""
+"""The drawing of a plan: boxes with inputs. All renderings and the page draw this document."""
 
 from __future__ import annotations
 
@@ -28,16 +28,24 @@ from .query import LogicalDocument
 
 
 class Fact(Document):
-    """A further property of an operator, for people."""
+    """A property of an operator that a drawing shows on demand."""
 
     name: str
     value: str
 
 
 class BoxDocument(Document):
-    """An operator as people see it.
+    """The box of an operator in a drawing.
 
-    ``alike`` is equal in two plans where the same rows are made in the same way.
+    Attributes:
+        id: the id of the plan's node.
+        operator: the name of the operator.
+        symbol: the sign of the operator in the thesis.
+        summary: the arguments of the operator in one line.
+        inputs: the ids of the input boxes.
+        facts: further properties.
+        alike: a digest of the tree below: equal digests in two plans mean equal computations.
+        estimate: the estimates of the node, for renderings.
     """
 
     id: int
@@ -51,7 +59,11 @@ class BoxDocument(Document):
 
 
 class PictureDocument(Document):
-    """A plan as it is drawn; the boxes have the ids of the plan's nodes."""
+    """The drawing of a plan; the boxes have the ids of the plan's nodes.
+
+    ``time_unit`` is the time unit of the catalog and ``seconds`` its length, null if unknown.
+    Rates and costs are shown in the unit ``per``.
+    """
 
     boxes: tuple[BoxDocument, ...]
     time_unit: str
@@ -60,12 +72,12 @@ class PictureDocument(Document):
 
     @property
     def root(self) -> BoxDocument:
-        """The box that gives the answer."""
+        """The box of the answer."""
         return self.boxes[-1]
 
     @cached_property
     def cost(self) -> float:
-        """The cost of the whole tree; 0 where nothing is estimated."""
+        """The cost of the whole tree; 0 without estimates."""
         return self.root.estimate.cumulative_cost if self.root.estimate else 0.0
 
     @cached_property
@@ -75,13 +87,13 @@ class PictureDocument(Document):
 
     @cached_property
     def shared(self) -> frozenset[int]:
-        """The ids of the boxes that are the input of more than one."""
+        """The ids of the boxes that several boxes read."""
         uses = Counter(id_ for box in self.boxes for id_ in box.inputs)
         return frozenset(id_ for id_, count in uses.items() if count > 1)
 
 
 def picture_of_plan(plan: PhysicalPlan) -> PictureDocument:
-    """The picture of a physical plan, in the unit of its busiest input."""
+    """Draws a physical plan, in the display unit of its busiest input."""
     relations = _relations(plan)
     boxes: list[BoxDocument] = []
     for node, document in zip(plan.nodes, plan_document(plan)["nodes"], strict=True):
@@ -102,7 +114,7 @@ def picture_of_plan(plan: PhysicalPlan) -> PictureDocument:
 
 
 def picture_of_query(query: LogicalDocument) -> PictureDocument:
-    """The picture of a canonical expression; nothing of it is estimated."""
+    """Draws a canonical expression, without estimates."""
     boxes = []
     for node in query.nodes:
         summary = f"{node.text}   as {node.name}".strip() if node.name else node.text
@@ -133,12 +145,12 @@ def _picture(boxes: Sequence[BoxDocument], time_unit: str) -> PictureDocument:
 
 
 def _symbol(operator: str) -> str:
-    """The thesis's sign of an operator."""
+    """Returns the sign of an operator in the thesis."""
     return notation.SYMBOLS.get(operator, "·")
 
 
 def _relations(plan: PhysicalPlan) -> list[str | None]:
-    """Short names for the rows of each node."""
+    """Returns a short name for the rows of each node."""
     names: list[str | None] = []
     for node in plan.nodes:
         names.append(notation.relation(node.operator, [names[i] for i in node.inputs]))
@@ -192,7 +204,7 @@ def _argument_facts(operator: PhysicalOperator, inputs: Sequence[str]) -> list[t
 
 
 def _digest(node: PlanNodeDocument, below: list[str]) -> str:
-    """A digest of what the tree of a node computes, and how, whatever its variables are called."""
+    """Returns a digest of the tree of a node: operators and arguments, without variable names."""
     arguments = {k: v for k, v in node["args"].items() if k != "variables"}
     essence: list[Any] = [node["op"], arguments, below]
     return hashlib.sha256(json.dumps(essence, sort_keys=True).encode()).hexdigest()[:16]

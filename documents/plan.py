@@ -1,4 +1,4 @@
-"""A physical plan as a document: the types of what `PhysicalPlan.to_document` gives."""
+"""A physical plan as a document: the types of the values of `PhysicalPlan.to_document`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,17 @@ from ..algebra.plan import Estimate, NodeProperties, PhysicalPlan, PlanWindow
 
 
 class PlanNodeDocument(TypedDict):
-    """One operator of a plan; ``inputs`` are ids of earlier nodes."""
+    """A node of a plan.
+
+    Attributes:
+        id: the id of the node.
+        op: the name of the operator.
+        args: the arguments of the operator.
+        inputs: the ids of the input nodes, which come earlier.
+        columns: the names of the columns.
+        properties: the delivered properties.
+        estimate: the estimates of the node.
+    """
 
     id: int
     op: str
@@ -22,7 +32,16 @@ class PlanNodeDocument(TypedDict):
 
 
 class PlanStreamDocument(TypedDict):
-    """What a plan reads of a stream."""
+    """The part of a stream that a plan reads.
+
+    Attributes:
+        name: the name of the stream.
+        labels: the labels that the plan reads.
+        vertex_type: the type of vertices.
+        properties: the type of each property that the plan reads.
+        delay: the delay of the stream, in time units.
+        idle_ms: the time without rows after which the stream counts as idle, in milliseconds.
+    """
 
     name: str
     labels: list[str]
@@ -33,7 +52,20 @@ class PlanStreamDocument(TypedDict):
 
 
 class PlanDocument(TypedDict):
-    """A physical plan, as ``algebra/plan.schema.json`` publishes it."""
+    """A physical plan, as ``algebra/plan.schema.json`` publishes it.
+
+    Attributes:
+        version: the version of the schema.
+        digest: the digest of the plan.
+        time_unit: the time unit of the catalog.
+        parallelism: the number of partitions.
+        path_semantics: the path semantics, if not arbitrary.
+        evaluate_every: the period of evaluation in time units, if not at every instant.
+        nodes: the operators, inputs first.
+        root: the id of the node of the answer.
+        streams: the streams that the plan reads.
+        windows: the windows of the plan.
+    """
 
     version: int
     digest: str
@@ -48,5 +80,5 @@ class PlanDocument(TypedDict):
 
 
 def plan_document(plan: PhysicalPlan) -> PlanDocument:
-    """The document of a plan; pydantic checks it where another document takes it up."""
+    """Returns the document of a plan; pydantic validates it as a part of another document."""
     return cast(PlanDocument, plan.to_document())

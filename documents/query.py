@@ -1,4 +1,4 @@
-"""The stages of a query before the search: as it was understood, and its canonical expression."""
+"""The stages of a query before the search: the parsed query, and its canonical expression."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class StageDocument(Document):
 
 
 class QueryWindow(Document):
-    """A window of a query; ``stream`` is null for a window of all streams."""
+    """A window of a query, in time units; ``stream`` is null for a window of all streams."""
 
     stream: str | None
     labels: tuple[str, ...]
@@ -36,7 +36,15 @@ class QueryWindow(Document):
 
 
 class QueryDocument(StageDocument):
-    """The stage ``query``: the query as it was understood; ``text`` is all of it, in RQ."""
+    """The stage ``query``: the parsed query.
+
+    Attributes:
+        rules: the rules in RQ, each as text.
+        answer: the name of the answer.
+        windows: the windows.
+        time_unit: the time unit of the catalog.
+        text: the whole query in RQ, for renderings.
+    """
 
     rules: tuple[str, ...]
     answer: str
@@ -46,7 +54,16 @@ class QueryDocument(StageDocument):
 
 
 class LogicalNode(Document):
-    """A logical operator; ``inputs`` are ids of earlier nodes, ``columns`` how many it has."""
+    """A logical operator.
+
+    Attributes:
+        id: the id of the node.
+        op: the name of the operator.
+        text: the operator with its arguments.
+        name: the name of the relation in the query, if any.
+        inputs: the ids of the input nodes, which come earlier.
+        columns: the number of columns.
+    """
 
     id: int
     op: str
@@ -57,7 +74,10 @@ class LogicalNode(Document):
 
 
 class LogicalDocument(StageDocument):
-    """The stage ``logical``: the canonical expression, equal parts once, the answer last."""
+    """The stage ``logical``: the canonical expression.
+
+    Equal sub-expressions are one node. The last node is the answer.
+    """
 
     canonical: str
     columns: tuple[str, ...]
@@ -66,7 +86,7 @@ class LogicalDocument(StageDocument):
 
 
 def query_document(translated: Translated) -> QueryDocument:
-    """The document of the stage ``query``."""
+    """Builds the document of the stage ``query``."""
     query = translated.regular_query
     return QueryDocument(
         **stage_head(translated),
@@ -87,7 +107,7 @@ def query_document(translated: Translated) -> QueryDocument:
 
 
 def logical_document(translated: Translated) -> LogicalDocument:
-    """The document of the stage ``logical``."""
+    """Builds the document of the stage ``logical``."""
     query, time_unit = translated.logical, translated.catalog.time_unit
     return LogicalDocument(
         **stage_head(translated),
@@ -109,12 +129,12 @@ def stage_head(translated: Translated) -> dict[str, Any]:
 
 
 def canonical_text(translated: Translated) -> str:
-    """The canonical expression as a tree, in the notation of the thesis."""
+    """Returns the canonical expression as a tree, in the notation of the thesis."""
     return algebra_text.text(translated.logical.expression, translated.catalog.time_unit)
 
 
 def logical_nodes(root: LogicalExpression, time_unit: str) -> tuple[LogicalNode, ...]:
-    """The operators of an expression, inputs first; equal sub-expressions are one node."""
+    """Returns the operators of an expression, inputs first; equal sub-expressions are one node."""
     nodes: dict[LogicalExpression, LogicalNode] = {}
     pending = [root]
     while pending:

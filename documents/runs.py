@@ -16,7 +16,25 @@ if TYPE_CHECKING:
 
 
 class ProgressDocument(Document):
-    """The progress of a run; ``fraction`` is null if the input has no end."""
+    """The progress of a run, over restarts.
+
+    Attributes:
+        phase: the phase of the run.
+        fraction: the finished part of the phase, from 0 to 1; null for unbounded input.
+        batch: the number of finished micro-batches.
+        edges: the number of edges with a label that the plan reads.
+        results: the number of results.
+        late: the number of late edges.
+        rejected: the number of rows that are no edges.
+        now: the application time reached, in time units; null before the first edge.
+        lag: the time that a live stream is behind the clock, in seconds; null if unknown.
+        ticks: the application time since the first edge, in time units.
+        seconds: the time since this run began.
+        edges_per_second: the mean over the last seconds.
+        results_per_second: the mean over the last seconds.
+        state_entries: the number of entries in the states of all operators.
+        state_bytes: the memory allocated for the states, in bytes.
+    """
 
     phase: str
     fraction: float | None
@@ -46,8 +64,8 @@ class OperatorNumbers(Document):
     def largest(self) -> tuple[Literal["rate", "validity", "population"], float] | None:
         """The largest number with its name; None if all are unknown."""
         named = (("rate", self.rate), ("validity", self.validity), ("population", self.population))
-        told: list[Any] = [(name, value) for name, value in named if value is not None]
-        return max(told, key=lambda item: item[1], default=None)
+        measured: list[Any] = [(name, value) for name, value in named if value is not None]
+        return max(measured, key=lambda item: item[1], default=None)
 
 
 class _AtNode(Document):
@@ -57,10 +75,21 @@ class _AtNode(Document):
 class MeasuredDocument(Document):
     """The measured numbers of an operator, beside the estimates.
 
-    ``rows`` is ``rows_out``. ``rate`` is rows per time unit, ``validity`` the mean in time units of
-    rows that expire, ``population`` the rows valid at an instant; ``endless`` counts rows that
-    never expire, and ``dropped`` those that coalescing left out. ``q_error`` says how many times
-    too large or too small an estimate is.
+    Attributes:
+        op: the name of the operator.
+        rows_in: the number of input rows.
+        rows: the same as ``rows_out``.
+        rows_out: the number of output rows.
+        dropped: the number of rows that coalescing left out.
+        endless: the number of output rows that never expire.
+        rate: output rows per time unit.
+        validity: the mean validity of rows that expire, in time units; null without any.
+        population: output rows valid at an instant.
+        seconds: the time of the operator.
+        state_entries: the number of entries in its state.
+        state_bytes: the memory allocated for its state, in bytes.
+        estimate: the estimates of the plan.
+        q_error: the factor by which each estimate is too large or too small.
     """
 
     op: str
@@ -84,9 +113,15 @@ class OperatorDocument(MeasuredDocument, _AtNode):
 
 
 class AnalysisDocument(Document):
-    """A run of a plan over files, to measure it; ``nodes`` by the ids of the plan's nodes.
+    """A run of a plan over files that measures its operators.
 
-    ``rejected`` counts rows that are no edges, ``ticks`` the application time of the input.
+    Attributes:
+        edges: the number of edges in the input.
+        rejected: the number of rows that are no edges.
+        results: the number of results.
+        ticks: the application time of the input, in time units.
+        seconds: the time of the run, without reading the input.
+        nodes: the measured numbers by node id.
     """
 
     edges: int
@@ -115,8 +150,14 @@ class OperatorMetrics(MeasuredDocument):
 class RunMetrics(Document):
     """The metrics of a run, as ``run --metrics`` writes them.
 
-    The fields of a run are those of `headrace.executor.spark.report.RunReport`; ``operators`` by
-    the ids of the plan's nodes.
+    `headrace.executor.spark.report.RunReport` describes the fields that have no line here.
+
+    Attributes:
+        plan: the digest of the plan.
+        time_unit: the time unit of the plan.
+        operators: the metrics of each operator, by node id.
+        edges_per_second: relevant edges of this run per second of streaming.
+        updates_per_second: results of this run per second of streaming.
     """
 
     plan: str
@@ -145,7 +186,7 @@ class RunMetrics(Document):
 
 
 def measured_document(measured: Measured) -> MeasuredDocument:
-    """The measured numbers of a node, beside the estimates of the plan."""
+    """Converts the measured numbers of a node to a document, with the plan's estimates."""
     done, expected, errors = measured.counters, measured.estimate, measured.q_errors
     return MeasuredDocument(
         op=measured.op,
@@ -172,36 +213,36 @@ def measured_document(measured: Measured) -> MeasuredDocument:
 def operator_documents(
     plan: PhysicalPlan, counters: Mapping[int, Counters], ticks: int
 ) -> tuple[OperatorDocument, ...]:
-    """The measured numbers of all operators of a plan, over ``ticks`` of application time."""
+    """Returns the measured numbers of all operators over ``ticks`` time units of input."""
     from ..running.measures import measured
 
     return tuple(
-        OperatorDocument(node=node, **dict(measured_document(found)))
-        for node, found in measured(plan, counters, ticks).items()
+        OperatorDocument(node=node, **dict(measured_document(of_node)))
+        for node, of_node in measured(plan, counters, ticks).items()
     )
 
 
 def analysis_document(analysis: Analysis) -> AnalysisDocument:
-    """A run of a plan over files, as it was measured."""
+    """Converts the analysis of a run to a document."""
     return AnalysisDocument(
         edges=analysis.edges,
         rejected=analysis.rejected,
         results=analysis.results,
         ticks=analysis.ticks,
         seconds=analysis.seconds,
-        nodes={str(node): measured_document(found) for node, found in analysis.nodes.items()},
+        nodes={str(node): measured_document(of_node) for node, of_node in analysis.nodes.items()},
     )
 
 
 def metrics_document(plan: PhysicalPlan, report: RunReport) -> RunMetrics:
-    """The metrics of a run that has ended, and of each operator."""
+    """Returns the metrics of a finished run and of each operator."""
     values = report.document()
     last = values.pop("last_batch")
     values["operators"] = {
         str(done.node): OperatorMetrics(
             **{name: value for name, value in done if name != "node"},
             last_batch=LastBatch(
-                **{k: v for k, v in last.get(str(done.node), {}).items() if k in _OF_A_BATCH}
+                **{k: v for k, v in last.get(str(done.node), {}).items() if k in _BATCH_FIELDS}
             ),
         )
         for done in operator_documents(plan, report.operators, report.ticks)
@@ -209,4 +250,4 @@ def metrics_document(plan: PhysicalPlan, report: RunReport) -> RunMetrics:
     return RunMetrics(plan=plan.digest, time_unit=plan.time_unit, **values)
 
 
-_OF_A_BATCH = frozenset(LastBatch.model_fields)
+_BATCH_FIELDS = frozenset(LastBatch.model_fields)

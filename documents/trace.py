@@ -1,4 +1,4 @@
-"""How a search came to its plan, step by step."""
+"""The steps of a search."""
 
 from __future__ import annotations
 
@@ -19,8 +19,11 @@ from .model import Document
 
 
 class Choice(Document):
-    """A physical operator over groups, the rule that proposed it, and the id of the expression that
-    it computes (null for an enforcer)."""
+    """A physical operator over groups.
+
+    ``rule`` is the rule that proposed it, and ``source`` the id of the expression that it
+    implements (null for an enforcer).
+    """
 
     text: str
     rule: str
@@ -41,7 +44,15 @@ class PlanInput(Document):
 
 
 class PlanFound(Choice, _AtGoal):
-    """A cheaper plan of a group; ``before`` is the cost of the plan that it replaces."""
+    """A new winner of a goal; costs are in microseconds per time unit.
+
+    Attributes:
+        cost: the cost of the plan.
+        local: the cost of its root operator alone.
+        inputs: the goals that the operator reads, with their costs.
+        before: the cost of the winner that it replaces; null for the first one.
+        again: whether a merge of groups had dropped an earlier winner.
+    """
 
     cost: float
     local: float
@@ -51,8 +62,11 @@ class PlanFound(Choice, _AtGoal):
 
 
 class Pruned(Choice, _AtGoal):
-    """A pruned alternative: it costs ``cost``, or at least that if not ``exact``, and only plans
-    below ``bound`` are of use."""
+    """A pruned alternative.
+
+    ``cost`` is its cost if ``exact``, else a lower bound. The search uses only plans that cost less
+    than ``bound``.
+    """
 
     cost: float
     exact: bool
@@ -60,7 +74,7 @@ class Pruned(Choice, _AtGoal):
 
 
 class SeenMember(Document):
-    """An expression as it was at a step; ``inputs`` are the groups that it reads."""
+    """An expression at a step of the search; ``inputs`` are its input groups."""
 
     id: int
     group: int
@@ -69,17 +83,26 @@ class SeenMember(Document):
 
 
 class Merged(Document):
-    """A merge: ``group`` was found to be equal to ``into``, and became part of it."""
+    """A merge: ``group`` equals ``into``, and became a part of ``into``."""
 
     into: int
     group: int
 
 
 class RuleStep(Document):
-    """The query enters, or a rule adds expressions that are equal to others.
+    """A step that adds expressions: the query enters the memo, or a rule fires.
 
-    ``changed`` are expressions over other groups since some were ``merged``, ``removed`` those
-    that came to be others, ``known`` those that the rule found although they were there.
+    Attributes:
+        step: the number of the step.
+        rule: the rule; null for the query.
+        matched: the expressions that the rule matched.
+        kind: ``query`` or ``rule``.
+        added: the new expressions.
+        groups: the ids of the new groups.
+        merged: the merges of groups.
+        changed: the expressions whose input groups a merge changed.
+        removed: the ids of expressions that a merge made equal to others, or cyclic.
+        known: the ids of results of the rule that the memo had before.
     """
 
     step: int
@@ -95,7 +118,16 @@ class RuleStep(Document):
 
 
 class KnownStep(Document):
-    """A rule found only expressions that were in the memo; all are named by their ids."""
+    """A step without a change: the memo had all results of the rule before.
+
+    Attributes:
+        step: the number of the step.
+        kind: ``known``.
+        rule: the rule.
+        group: the group of the first matched expression.
+        matched: the ids of the matched expressions.
+        known: the ids of the results.
+    """
 
     step: int
     kind: Literal["known"]
@@ -106,7 +138,7 @@ class KnownStep(Document):
 
 
 class PlanStep(Document):
-    """A cheaper plan was found for a group."""
+    """A step that finds a cheaper plan for a group."""
 
     step: int
     kind: Literal["plan"]
@@ -114,7 +146,7 @@ class PlanStep(Document):
 
 
 class LeftStep(Document):
-    """An alternative was pruned."""
+    """A step that prunes an alternative."""
 
     step: int
     kind: Literal["left"]
@@ -122,14 +154,14 @@ class LeftStep(Document):
 
 
 class ForgetStep(Document):
-    """Groups were merged after they were costed: all winners are dropped and costed anew."""
+    """A step that drops all winners, because costed groups were merged."""
 
     step: int
     kind: Literal["forget"]
 
 
 class RuleMeaning(Document):
-    """The rewrite of a rule; ``number`` is that of the thesis, null for a rule of Headrace."""
+    """The rewrite of a rule; ``number`` is its number in the thesis, null for our own rules."""
 
     number: int | None
     algebra: str
@@ -139,8 +171,16 @@ Step = RuleStep | KnownStep | PlanStep | LeftStep | ForgetStep
 
 
 class Steps(Document):
-    """The steps of a search; ``more`` were not kept, ``known`` times a rule found nothing new,
-    and ``left`` alternatives were pruned."""
+    """The steps of a search.
+
+    Attributes:
+        steps: the recorded steps, in order.
+        more: the number of steps that were not recorded.
+        known: the number of rule applications without a new expression.
+        left: the number of pruned alternatives.
+        rules: the rewrites of the rules that matched.
+        symbols: the thesis's sign of each operator.
+    """
 
     steps: tuple[Step, ...]
     more: int
@@ -151,9 +191,9 @@ class Steps(Document):
 
 
 def steps_document(planned: Planned, trace: recorded.Trace) -> Steps:
-    """The steps of a traced search, each with its changes."""
+    """Converts the trace of a search to a document."""
     names = Names(planned.catalog.time_unit)
-    tried = planned.optimization.rules
+    statistics = planned.optimization.rules
     return Steps(
         steps=tuple(_step(delta, names) for delta in trace.deltas),
         more=trace.more,
@@ -162,14 +202,14 @@ def steps_document(planned: Planned, trace: recorded.Trace) -> Steps:
         rules={
             rule.name: RuleMeaning(number=rule.number, algebra=_algebra(rule))
             for rule in transformation_rules()
-            if rule.name in tried and tried[rule.name].bindings
+            if rule.name in statistics and statistics[rule.name].bindings
         },
         symbols=dict(notation.SYMBOLS),
     )
 
 
 def choice_document(choice: ChosenOperator, inputs: Sequence[GroupId], names: Names) -> Choice:
-    """A physical operator over the groups of its inputs."""
+    """Converts a chosen operator to a document, over its input groups."""
     return Choice(
         text=names.over(choice, inputs),
         rule=choice.rule,
@@ -178,7 +218,7 @@ def choice_document(choice: ChosenOperator, inputs: Sequence[GroupId], names: Na
 
 
 def _algebra(rule: TransformationRule) -> str:
-    """The rewrite of a rule: the first line of its docstring."""
+    """Returns the rewrite of a rule: the first line of its docstring."""
     first = (getdoc(type(rule)) or "").partition("\n")[0]
     return " ".join(first.split())
 

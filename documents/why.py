@@ -15,7 +15,7 @@ Decided = Literal["own cost", "inputs", "order", "only way", "bound", "budget"]
 
 
 class Ancestor(Document):
-    """An expression, and the rule that made it."""
+    """An expression, and the rule that added it."""
 
     rule: str | None
     id: int
@@ -24,7 +24,19 @@ class Ancestor(Document):
 
 
 class RunnerUp(Document):
-    """The next best alternative for the same rows."""
+    """The cheapest other alternative of a goal; costs are in microseconds per time unit.
+
+    Attributes:
+        text: the operator over its inputs.
+        rule: the rule that proposed the operator.
+        enforcers: the names of the enforcers above it, the outermost first.
+        cost: the cost of the alternative; null for an infinite one.
+        exact: whether ``cost`` is exact; false for a pruned alternative.
+        at_least: a lower bound of the cost.
+        difference: the cost minus the winner's cost; null for an infinite one.
+        own: the part of the difference from the operators themselves.
+        inputs: the part of the difference from the inputs; null for an infinite one.
+    """
 
     text: str
     rule: str
@@ -38,7 +50,21 @@ class RunnerUp(Document):
 
 
 class Reason(Document):
-    """The reason for an operator: its rules, its alternatives, and what decided."""
+    """The reason for an operator: its rules, its alternatives, and the deciding difference.
+
+    Attributes:
+        group: the group of the goal.
+        required: the properties required of the group.
+        text: the operator over its input groups.
+        rule: the rule that proposed the operator.
+        cost: the cost of the winner, in microseconds per time unit.
+        local: the cost of the operator alone, in the same unit.
+        lineage: the expressions from the query as written to this one.
+        ways: the number of alternatives.
+        mirrored: the number of alternatives that only swap inputs.
+        runner_up: the cheapest other alternative, if any.
+        decided: the deciding difference to the runner-up.
+    """
 
     group: int
     required: str
@@ -54,14 +80,15 @@ class Reason(Document):
 
 
 def reason_documents(planned: Planned) -> dict[str, Reason]:
-    """The reason of each node of the plan, by its id.
+    """Returns the reason for each node of the plan, by node id.
 
-    There is none where the time was up before anything was costed: the query runs as written.
+    Returns no reasons if the time limit ended the search before it costed an alternative: the
+    query then runs as written.
     """
-    found = planned.optimization
+    result = planned.optimization
     names = Names(planned.catalog.time_unit)
     return {
-        str(node): _reason(reason, names, found.memo) for node, reason in found.reasons().items()
+        str(node): _reason(reason, names, result.memo) for node, reason in result.reasons().items()
     }
 
 
@@ -83,7 +110,7 @@ def _reason(reason: why.Reason, names: Names, memo: Memo) -> Reason:
 
 
 def _ancestor(expression: GroupExpression, names: Names, memo: Memo) -> Ancestor:
-    # The expression may have been removed since, and its groups merged: name what they are now.
+    # A later merge may have removed the expression: name the groups that its groups became.
     return Ancestor(
         rule=expression.rule or None,
         id=expression.id,
@@ -108,10 +135,11 @@ def _runner_up(other: why.RunnerUp, names: Names) -> RunnerUp:
 
 
 def _decided(reason: why.Reason) -> Decided:
-    """What decided for the winner.
+    """Returns the deciding difference between the winner and the runner-up.
 
-    ``order``: the costs are equal, and the first plan found is kept. ``bound``: the other way is
-    only known to cost more. ``budget``: the search ended before it costed the other way.
+    ``order``: the costs are equal, and the first plan stays. ``bound``: the runner-up was pruned,
+    and only a lower bound of its cost is known. ``budget``: the search ended before it costed the
+    runner-up.
     """
     other = reason.runner_up
     if other is None:

@@ -1,11 +1,12 @@
-"""From a query's text to its plan: read, translate, search.
+"""Plans queries: parses the text, translates it to the algebra, and searches for a plan.
 
-In: a `PlanRequest`: query text, catalog or input files, options. Out: a `Planned`, which holds the
-result of every stage on the way.
+In: a `PlanRequest`: query text, catalog or input files, options. Out: a `Planned` with the result
+of each stage.
 
-Invariant: every program plans here, and every error that a user can mend is a `HeadraceError`.
+Invariant: command line, service and Python plan through this folder. Every error that a user can
+correct is a `HeadraceError`.
 
-May import: algebra, catalog, languages, memo, costmodel, rules, optimizer, notation; of executor,
+May import: algebra, catalog, languages, memo, costmodel, rules, optimizer, notation; of executor:
 the check of a stored plan.
 Start with: ``requests.py``, then ``planner.py``.
 

@@ -1,4 +1,4 @@
-"""Errors with one message: what is wrong, where, and what to do."""
+"""Errors for users: a message with the place of the mistake, and advice."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 class HeadraceError(Exception):
-    """An error that a user can act on.
+    """An error that a user can correct.
 
-    ``code`` is stable; ``hint`` says what to do, and ``remedies`` names settings that help.
+    ``code`` is stable, ``hint`` is advice, and ``remedies`` are changes of settings that help.
     """
 
     def __init__(
@@ -26,17 +26,17 @@ class HeadraceError(Exception):
         self.remedies = remedies
 
     def advice(self, names: Names | None = None) -> str:
-        """What to do; ``names`` are those of settings on the command line or over REST."""
+        """Returns the advice, with the ``names`` of settings on the command line or over REST."""
         return advice(self.hint, self.remedies, names)
 
     def display(self, names: Names | None = None) -> str:
-        """The message, and on a line of its own what to do; ``names`` as of `advice`."""
+        """Returns the message, and on further lines the advice; see `advice` for ``names``."""
         advice = self.advice(names)
         return f"{self.message}\n  {advice}" if advice else self.message
 
 
 class UsageError(HeadraceError):
-    """The request is wrong: a file is missing, or options do not fit."""
+    """The request is wrong: for example, a file is missing, or options contradict each other."""
 
     def __init__(
         self,
@@ -50,9 +50,9 @@ class UsageError(HeadraceError):
 
 
 class InvalidQueryError(UsageError):
-    """The query is wrong: the error of its language, with the text of the query.
+    """The query is wrong: an error of its language, with the text of the query.
 
-    ``warnings`` about the input may say why the query does not fit it.
+    ``warnings`` about the input may explain why the query does not fit the input.
     """
 
     def __init__(self, error: QueryError, source: str, warnings: tuple[str, ...] = ()) -> None:
@@ -62,12 +62,12 @@ class InvalidQueryError(UsageError):
         self.warnings = warnings
 
     def display(self, names: Names | None = None) -> str:
-        """The error with the line of the query and a caret under the place."""
+        """Returns the error with the line of the query and a caret under the position."""
         return self.error.render(self.source, names)
 
 
 class RunError(HeadraceError):
-    """The request was right, but the run failed."""
+    """A run failed although the request was right."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Catalogs and stored plans, read from files."""
+"""Reads catalogs and stored plans from files."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def load_catalog(path: str | Path) -> Catalog:
-    """The catalog of a YAML file.
+    """Reads a catalog from a YAML file.
 
     Raises:
-        UsageError: if it cannot be used, with file and line.
+        UsageError: if the catalog cannot be used, with file and line.
     """
-    from ..catalog import CatalogError, load  # a query without a catalog needs none of that
+    from ..catalog import CatalogError, load  # only queries with a catalog need the import
 
     try:
         return load(path)
@@ -28,9 +28,9 @@ def load_catalog(path: str | Path) -> Catalog:
 
 
 def load_plan(path: str | Path) -> PhysicalPlan:
-    """The plan of a document that was stored as JSON.
+    """Reads a plan from a JSON document.
 
     Raises:
-        UsageError: if it cannot be read, or not be run, with the reason.
+        UsageError: if the plan cannot be read or run, with the reason.
     """
     return QueryText(read_text(Path(path)), str(path)).plan

@@ -1,9 +1,9 @@
 """The catalog that a query is planned with: declared, measured, or assumed.
 
 In: a request and its query. Out: a catalog with statistics of every stream that the query reads,
-and warnings about the input. A stream is opened if it has a label of the query. A stream whose
-labels stand only in its rows is opened if no other stream has some label of the query. The rows
-read of a stream and the time for them are bounded.
+and warnings about the input. Planning opens a stream if the stream has a label of the query. It
+opens a stream with labels only in its rows if no other stream has some label of the query. Both the
+number of sampled rows and the sampling time are bounded.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 MEASURING = 0.5
-"""The share of a request's time in which its streams may be measured."""
+"""The part of a request's time limit for measuring its streams, from 0 to 1."""
 SAMPLING_SECONDS = 20.0
-"""The longest time to sample the rows of a stream."""
+"""The longest time to sample the rows of a stream, in seconds."""
 LONGEST_SECONDS = 60.0
-"""After this time without any row of a stream, planning fails."""
+"""Planning fails after this time without a result of sampling, in seconds."""
 _POLL_SECONDS = 0.05
 
 
 def time_unit_of(request: PlanRequest) -> str:
-    """The unit of time of a request's catalog, or of its inputs."""
+    """Returns the time unit of a request's catalog, or of its inputs."""
     if request.catalog is not None:
         return request.catalog.time_unit
     return request.inputs[0].time_unit if request.inputs else request.time_unit
@@ -51,11 +51,11 @@ def time_unit_of(request: PlanRequest) -> str:
 def catalog_of(
     request: PlanRequest, query: RegularQuery, deadline: Deadline
 ) -> tuple[Catalog, tuple[str, ...]]:
-    """The catalog to plan with, and warnings about it.
+    """Returns the catalog to plan with, and warnings about the input.
 
     Raises:
-        UsageError: if a stream that the query reads cannot be.
-        OutOfTimeError: if the time is over before anything of a stream could be read.
+        UsageError: if a stream of the query cannot be read.
+        OutOfTimeError: if the time limit passes before a row of a stream is read.
     """
     if request.catalog is not None:
         return _with_statistics(request.catalog, query, deadline)
@@ -66,15 +66,15 @@ def catalog_of(
 
 def _assumed_catalog(request: PlanRequest, query: RegularQuery, labels: Iterable[str]) -> Catalog:
     streams = [clause.stream for clause in query.windows if clause.stream is not None]
-    found = default_catalog(labels, streams, vertex_labels(query))
-    typed = {n: replace(s, vertex_type=request.vertex_type) for n, s in found.streams.items()}
-    return replace(found, streams=typed, time_unit=time_unit_of(request))
+    catalog = default_catalog(labels, streams, vertex_labels(query))
+    typed = {n: replace(s, vertex_type=request.vertex_type) for n, s in catalog.streams.items()}
+    return replace(catalog, streams=typed, time_unit=time_unit_of(request))
 
 
 def _of_inputs(
     request: PlanRequest, query: RegularQuery, deadline: Deadline
 ) -> tuple[Catalog, tuple[str, ...]]:
-    """The catalog of files without a catalog, measured."""
+    """Measures the input files of a request without a catalog."""
     from ..catalog import measured_catalog
     from ..catalog.schema_inference import files_with_times
 
@@ -89,7 +89,8 @@ def _of_inputs(
         ),
     )
     doubts = [
-        f"{file.path}: its column ts is not read: a stored graph is valid always" for file in timed
+        f"{file.path}: the column ts is not read, since a stored graph is always valid"
+        for file in timed
     ]
     for measurement in measurements:
         doubts += doubts_of(measurement, query, by_options=True)
@@ -108,30 +109,30 @@ def _of_inputs(
     open_stream = replace(catalog.streams[DEFAULT_STREAM], open_labels=True)
     if unseen:
         doubts.append(f"not among the first {measurements[0].rows:,} edges: {', '.join(unseen)}")
-    known_streams = {**catalog.streams, DEFAULT_STREAM: open_stream}
-    return replace(catalog, streams=known_streams), tuple(doubts)
+    open_streams = {**catalog.streams, DEFAULT_STREAM: open_stream}
+    return replace(catalog, streams=open_streams), tuple(doubts)
 
 
 def doubts_of(measurement: Measurement, query: RegularQuery, *, by_options: bool) -> list[str]:
-    """Warnings about files that were measured for a query.
+    """Returns warnings about the measured files of a query.
 
-    ``by_options`` says whether options describe the files, and not a catalog.
+    ``by_options`` says whether options instead of a catalog describe the files.
     """
     doubts = list(measurement.warnings)
     if measurement.numeric and orders_vertices(query):
         integers = "--vertex-type integer" if by_options else "vertex_type: integer in the catalog"
         doubts.append(
-            "the query orders vertices, which are compared as text, and all those looked at are "
-            f"whole numbers: 10 comes before 9; for an order of numbers say {integers}"
+            "the query orders vertices as text, but all sampled vertices are whole numbers: "
+            f"10 comes before 9; for numeric order set {integers}"
         )
     if measurement.rejected and not measurement.rows:
         first = measurement.rejected[0]
-        doubts.append(f"none of the rows looked at is an edge; the first of them: {first}")
+        doubts.append(f"no sampled row is an edge; the first row: {first}")
     return doubts
 
 
 def _has(catalog: Catalog, label: str) -> bool:
-    """Whether a stream has a label of edges, perhaps written ``stream.label``."""
+    """Returns whether a stream has an edge label, perhaps written ``stream.label``."""
     return any(_of(stream, label) in stream.labels for stream in _of_edges(catalog))
 
 
@@ -140,7 +141,7 @@ def _of_edges(catalog: Catalog) -> list[Stream]:
 
 
 def _of(stream: Stream, label: str) -> str:
-    """A label as the stream calls it."""
+    """Returns a label without the prefix ``stream.``, unless the stream has it with the prefix."""
     if label in stream.labels:
         return label
     return label.removeprefix(f"{stream.name}.")
@@ -151,7 +152,7 @@ def _with_statistics(
 ) -> tuple[Catalog, tuple[str, ...]]:
     """Adds statistics to the streams of a catalog that declare none.
 
-    Files that the query reads are measured; live sources get default statistics.
+    The files that the query reads are measured. Live sources get default statistics.
     """
     catalog = replace(catalog, streams={n: _of_live(s) for n, s in catalog.streams.items()})
     unknown = [stream for stream in catalog.streams.values() if _to_measure(stream)]
@@ -186,7 +187,7 @@ def _of_live(stream: Stream) -> Stream:
 
 
 def _fixed_labels(stream: Stream) -> frozenset[str] | None:
-    """The labels of a stream if its catalog names them all; None if only its rows tell them."""
+    """Returns the labels of a stream; None if the catalog does not declare all of them."""
     assert stream.source is not None
     if stream.label is not None:
         return frozenset({stream.label, *stream.source.path_labels.values()})
@@ -196,13 +197,13 @@ def _fixed_labels(stream: Stream) -> frozenset[str] | None:
 
 
 def _wanted(stream: Stream, read: Reads) -> frozenset[str]:
-    """The labels that a query may read from a stream."""
+    """Returns the labels that a query may read from a stream."""
     labels = read.vertices if stream.vertices else read.labels
     return frozenset(_of(stream, label) for label in labels)
 
 
 def _is_named(stream: Stream, read: Reads) -> bool:
-    """Whether a query reads a stream, whatever labels the stream turns out to have."""
+    """Returns whether a query reads a stream regardless of the stream's labels."""
     if stream.vertices and read.properties & stream.properties.keys():
         return True
     if not stream.vertices and {None, stream.name} & read.any_label:
@@ -214,7 +215,17 @@ def _is_named(stream: Stream, read: Reads) -> bool:
 
 @dataclass(slots=True)
 class _Measuring:
-    """A catalog while its streams are measured."""
+    """A catalog while its streams are measured.
+
+    Attributes:
+        query: the query.
+        catalog: the catalog with the statistics measured so far.
+        read: the labels, properties and streams that the query reads.
+        deadline: the deadline of the request.
+        any_label: whether the query reads edges of any label.
+        possible: the streams without known labels, to be opened only for missing labels.
+        doubts: warnings about the measured streams.
+    """
 
     query: RegularQuery
     catalog: Catalog
@@ -232,7 +243,7 @@ class _Measuring:
         """Measures a stream.
 
         Raises:
-            UsageError: if it cannot be read.
+            UsageError: if the stream cannot be read.
         """
         from ..catalog import files_of_stream, measure_files
 
@@ -246,21 +257,21 @@ class _Measuring:
             ),
         )
         whole = measurement.complete and not measurement.more_labels
-        known = whole or _fixed_labels(stream) is not None
-        open_labels = stream.open_labels or (self.any_label and not known)
+        complete = whole or _fixed_labels(stream) is not None
+        open_labels = stream.open_labels or (self.any_label and not complete)
         self._put(replace(stream, labels=measurement.statistics, open_labels=open_labels))
         self.doubts += doubts_of(measurement, self.query, by_options=False)
 
     def find_missing_labels(self) -> None:
-        """Measures the streams that may have labels of the query that no other stream has.
+        """Measures the streams that may have a label of the query that no other stream has.
 
         Raises:
-            UsageError: if one cannot be read, and a label is not found in any other.
+            UsageError: if a stream cannot be read, and no other stream has the missing label.
         """
-        # Choose before measuring any: a label of several streams is ambiguous, whatever the order.
-        asked = [stream for stream in self.possible if self._missing(stream)]
+        # Choose all streams first: a label of several streams is ambiguous in any order.
+        candidates = [stream for stream in self.possible if self._missing(stream)]
         failed: list[tuple[Stream, UsageError]] = []
-        for stream in asked:
+        for stream in candidates:
             try:
                 self.measure(stream)
             except UsageError as error:
@@ -271,13 +282,13 @@ class _Measuring:
                 raise UsageError(
                     reason.message,
                     code=reason.code,
-                    hint=f"no other stream has {', '.join(missing)}, which the query reads; a "
-                    "stream whose labels the catalog declares is not opened to look for them",
+                    hint=f"no other stream has {', '.join(missing)}, which the query reads; "
+                    "to plan without opening this stream, declare its labels in the catalog",
                 )
-            self.doubts.append(f"{reason.message} (it was looked into for labels of the query)")
+            self.doubts.append(f"{reason.message} (planning looked for labels of the query there)")
 
     def _missing(self, like: Stream) -> Sequence[str]:
-        """The labels of the query that no stream has; of vertices if ``like`` has vertices."""
+        """Returns the missing labels of the query, of vertices if ``like`` has vertices."""
         wanted = self.read.vertices if like.vertices else self.read.labels
         streams = [s for s in self.catalog.streams.values() if s.vertices == like.vertices]
         constructed = self._constructed() if not like.vertices else frozenset()
@@ -288,7 +299,7 @@ class _Measuring:
         ]
 
     def _constructed(self) -> frozenset[str]:
-        """The labels that views construct."""
+        """Returns the labels that views construct."""
         from ..languages.translation.views import queries_of_views
 
         return frozenset(
@@ -306,13 +317,16 @@ class _Measuring:
 def _in_time(what: str, deadline: Deadline, work: Callable[[Callable[[], bool]], T]) -> T:
     """Runs ``work`` in a thread within the time of the request, and returns its result.
 
-    The argument of ``work`` says whether it has read for long enough; ``what`` names the work in
-    messages. A thread that waits for a file system that does not answer cannot be ended: it is
-    abandoned.
+    A thread that waits for a file system cannot be ended: after the time limit it is abandoned.
+
+    Args:
+        what: the name of the work in messages.
+        deadline: the deadline of the request.
+        work: the work; its argument returns whether sampling has to stop now.
 
     Raises:
-        UsageError: if it fails, or takes longer than :data:`LONGEST_SECONDS`.
-        OutOfTimeError: if the time of the request is over before.
+        UsageError: if the work fails, or takes longer than :data:`LONGEST_SECONDS`.
+        OutOfTimeError: if the time limit of the request passes first.
     """
     from ..catalog import EdgeFileError
 
@@ -324,13 +338,13 @@ def _in_time(what: str, deadline: Deadline, work: Callable[[Callable[[], bool]],
     def has_enough() -> bool:
         return monotonic() - begun > SAMPLING_SECONDS or deadline.passed(MEASURING) is not None
 
-    def carry_out() -> None:
+    def run_work() -> None:
         try:
             results.append(work(has_enough))
         except BaseException as error:
             errors.append(error)
 
-    thread = threading.Thread(target=carry_out, name=f"measuring {what}", daemon=True)
+    thread = threading.Thread(target=run_work, name=f"measuring {what}", daemon=True)
     thread.start()
     while thread.is_alive() and monotonic() - begun < LONGEST_SECONDS:
         deadline.check("statistics were measured")
@@ -339,10 +353,10 @@ def _in_time(what: str, deadline: Deadline, work: Callable[[Callable[[], bool]],
         return results[0]
     if not errors:
         raise UsageError(
-            f"{where}nothing more could be read of its files within {LONGEST_SECONDS:.0f} s",
+            f"{where}its files could not be read within {LONGEST_SECONDS:.0f} s",
             code="E-FILE",
-            hint="look whether the file system answers; streams whose labels the catalog declares "
-            "are not read to plan",
+            hint="check that the file system answers; planning does not read streams with labels "
+            "declared in the catalog",
         )
     if isinstance(errors[0], EdgeFileError):
         raise UsageError(f"{where}{errors[0]}", code="E-FILE") from errors[0]

@@ -1,6 +1,6 @@
-"""From a query to its plan: parse, translate, search.
+"""Plans a query: parse, translate, search.
 
-In: a :class:`PlanRequest`. Out: a :class:`Planned`, which holds the result of every stage.
+In: a :class:`PlanRequest`. Out: a :class:`Planned` with the result of each stage.
 """
 
 from __future__ import annotations
@@ -37,10 +37,15 @@ from .requests import PlanningOptions, PlanRequest
 
 @dataclass(frozen=True)
 class Translated:
-    """A query that was parsed and translated.
+    """A parsed and translated query.
 
-    ``regular_query`` is what was parsed, in the ``language`` of the text; ``logical`` is its
-    canonical expression over the streams of ``catalog``; ``doubts`` are warnings about the input.
+    Attributes:
+        request: the request to plan.
+        language: the language of the text.
+        regular_query: the parsed query.
+        catalog: the catalog to plan with, measured or assumed statistics included.
+        logical: the canonical expression over the streams of the catalog.
+        doubts: warnings about the input.
     """
 
     request: PlanRequest
@@ -52,13 +57,13 @@ class Translated:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Warnings of the parser, of the translation and about the input."""
+        """The warnings of the parser, of the translation and about the input."""
         return (*self.regular_query.warnings, *self.logical.warnings, *self.doubts)
 
 
 @dataclass(frozen=True)
 class Planned(Translated):
-    """A query with its plan: the outcome of the search, and the cost model that it used."""
+    """A query with the result of the search, and the cost model of the search."""
 
     cost_model: CostModel
     optimization: SearchResult
@@ -70,20 +75,20 @@ class Planned(Translated):
 
 
 def deadline_of(options: PlanningOptions, cancelled: Callable[[], bool] | None = None) -> Deadline:
-    """Starts the deadline of a request, which bounds every step to its plan."""
+    """Starts the deadline of a request; the deadline bounds all steps of planning."""
     return Deadline(options.budget_ms, cancelled)
 
 
 def translate_query(request: PlanRequest, deadline: Deadline | None = None) -> Translated:
-    """Reads a query and translates it over its streams.
+    """Parses a query and translates it over its streams.
 
     Args:
         request: the query, its streams and options.
-        deadline: that of the whole request; by default one that starts now.
+        deadline: the deadline of the whole request; by default a new one.
 
     Raises:
-        InvalidQueryError: for an invalid query, with its place.
-        UsageError: for inputs, a catalog or a window that cannot be used.
+        InvalidQueryError: for an invalid query, with the position of the mistake.
+        UsageError: for unusable inputs, or an unusable catalog or window.
     """
     deadline = deadline or deadline_of(request.options)
     doubts: tuple[str, ...] = ()
@@ -105,8 +110,8 @@ def optimize(request: PlanRequest, *, trace: bool | Tracing = False) -> Planned:
     """Finds the cheapest plan of a query; ``trace`` records the steps of the search.
 
     Raises:
-        InvalidQueryError: for an invalid query, with its place.
-        UsageError: for anything else in the request that cannot be used.
+        InvalidQueryError: for an invalid query, with the position of the mistake.
+        UsageError: for any other mistake in the request.
     """
     deadline = deadline_of(request.options)
     return plan_translated(translate_query(request, deadline), trace=trace, deadline=deadline)
@@ -122,12 +127,12 @@ def plan_translated(
 
     Args:
         translated: the query.
-        trace: whether, and which, steps of the search are recorded.
-        deadline: that of the whole request; by default one that starts now. When it is over, or
-            the caller cancels, the best plan found until then is taken.
+        trace: whether to record the steps of the search, and which ones.
+        deadline: the deadline of the whole request; by default a new one. When it passes, or the
+            caller cancels, the search ends with the best plan so far.
 
     Raises:
-        UsageError: if options do not fit the query, or no plan was found in time.
+        UsageError: if options contradict the query, or the search finds no plan in time.
     """
     options = translated.request.options
     deadline = deadline or deadline_of(options)
@@ -140,7 +145,7 @@ def plan_translated(
     )
     defaults = Options()
     streams = _plan_streams(translated.logical, translated.catalog)
-    chosen = Options(
+    search_options = Options(
         disabled_rules=frozenset(options.disabled_rules),
         budget_ms=options.budget_ms,
         budget_expressions=options.budget_expressions or defaults.budget_expressions,
@@ -149,7 +154,7 @@ def plan_translated(
         evaluate_every=_evaluate_every(translated),
     )
     try:
-        optimization = Optimizer(cost_model, chosen).optimize(
+        optimization = Optimizer(cost_model, search_options).optimize(
             translated.logical,
             streams,
             translated.catalog.time_unit,
@@ -164,7 +169,7 @@ def plan_translated(
         raise UsageError(
             f"no plan was found: {error}",
             code="E-PLAN",
-            hint="a rule that is needed may be disabled",
+            hint="enable the disabled rules: the query may need one of them",
         ) from error
     return Planned(
         translated.request,
@@ -179,26 +184,26 @@ def plan_translated(
 
 
 def _out_of_time(error: OutOfTimeError, options: PlanningOptions) -> UsageError:
-    """The error for a request whose time was over before there was any plan."""
+    """Returns the error for a time limit that passed before there was a plan."""
     if error.reason == "cancelled":
         return UsageError(f"planning was cancelled while {error.doing}", code="E-SIZE")
     most = max(options.budget_ms or 0.0, LEAST_MS)
     return UsageError(
-        f"the query is too large for {most:,.0f} ms, which were over while {error.doing}",
+        f"the query is too large for {most:,.0f} ms: the time ran out while {error.doing}",
         code="E-SIZE",
-        hint="allow more time, or make the query smaller: fewer atoms, labels or repeats, "
-        "or parts of it in rules of their own",
+        hint="allow more time, or make the query smaller: use fewer atoms, labels or repeats, "
+        "or move parts into separate rules",
     )
 
 
 def _check_deletions(translated: Translated) -> None:
-    """Refuses simple paths over streams with deletions, which no operator computes."""
+    """Refuses simple paths over streams with deletions: no operator computes them."""
     if translated.logical.semantics is PathSemantics.ARBITRARY:
         return
     deleting = [stream.name for stream in _streams_read(translated) if stream.deletions]
     if deleting:
         raise UsageError(
-            f"simple paths do not go with deletions, which {deleting[0]} has",
+            f"simple paths need streams without deletions, but {deleting[0]} has deletions",
             code="E-PLAN",
             hint="declare the stream without deletions",
             remedies=(Remedy("path_semantics", "ask for arbitrary paths", "arbitrary"),),
@@ -209,26 +214,27 @@ _EAGER = (Remedy("evaluate", "evaluate at every instant", "eager"),)
 
 
 def _evaluate_every(translated: Translated) -> int | None:
-    """The period of an evaluation per slide: the greatest common divisor of all slides.
+    """Returns the period of an evaluation per slide: the greatest common divisor of all slides.
 
-    None if results are to be right at every instant, and for stored graphs alone.
+    Returns None for evaluation at every instant, and for queries over stored graphs only.
 
     Raises:
-        UsageError: if the query has reports of its own, deletions, or windowed views.
+        UsageError: if the query has EMIT, deletions or windowed views.
     """
     if translated.request.options.evaluate == "eager":
         return None
     if translated.regular_query.emit is not None:
         raise UsageError(
-            "evaluation once per slide does not go with EMIT, which names instants of its own",
+            "evaluation once per slide excludes EMIT, which sets its own instants",
             code="E-PLAN",
-            hint="leave EMIT out: each result then says from when to when it is valid",
+            hint="leave EMIT out: each result then has its validity interval",
             remedies=_EAGER,
         )
     deleting = [s.name for s in _streams_read(translated) if s.deletions]
     if deleting:
         raise UsageError(
-            f"evaluation once per slide does not go with deletions, which {deleting[0]} has",
+            f"evaluation once per slide needs streams without deletions, but {deleting[0]} has "
+            "deletions",
             code="E-PLAN",
             hint="declare the stream without deletions",
             remedies=_EAGER,
@@ -236,7 +242,7 @@ def _evaluate_every(translated: Translated) -> int | None:
     for operator in operators_in(translated.logical.expression):
         if isinstance(operator, Rewindow):
             raise UsageError(
-                "evaluation once per slide does not go with windowed views",
+                "evaluation once per slide excludes windowed views",
                 code="E-PLAN",
                 remedies=_EAGER,
             )
@@ -250,17 +256,17 @@ def _streams_read(translated: Translated) -> list[Stream]:
 
 
 def default_window(options: PlanningOptions, time_unit: str) -> Window | None:
-    """The window for queries that have none, from the options ``window`` and ``slide``.
+    """Returns the window for queries without one, from the options ``window`` and ``slide``.
 
     Raises:
-        UsageError: if a length is wrong, or there is a slide without a window.
+        UsageError: if a length is wrong, or the slide has no window.
     """
     if options.window is None:
         if options.slide is not None:
             raise UsageError(
-                "there is a default slide, but no default window that it belongs to",
+                "there is a default slide without a default window",
                 code="E-WINDOW",
-                remedies=(Remedy("window", "give its length too", "24h"),),
+                remedies=(Remedy("window", "give the length of the window too", "24h"),),
             )
         return None
     try:
@@ -271,9 +277,9 @@ def default_window(options: PlanningOptions, time_unit: str) -> Window | None:
     if range_ == 0 or slide == 0:
         wrong = f"window is {options.window}" if range_ == 0 else f"slide is {options.slide}"
         raise UsageError(
-            f"the default {wrong}, but it must be longer than nothing",
+            f"the default {wrong}, but must be longer than zero",
             code="E-WINDOW",
-            hint="give a length, as 24h",
+            hint="give a length such as 24h",
         )
     if slide > range_:
         raise UsageError(

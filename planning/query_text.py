@@ -1,4 +1,4 @@
-"""Where a query comes from: a file, standard input, or the argument itself."""
+"""Reads the text of a query: from a file, standard input, or the argument itself."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from ..algebra.remedy import Remedy
 from .errors import UsageError
 
 LONGEST_QUERY = 1_000_000
-"""The most characters of a query."""
+"""The maximum length of a query, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryText:
-    """A query as it is written; ``name`` says where it came from."""
+    """The text of a query; ``name`` is its file or another origin."""
 
     text: str
     name: str
 
     @property
     def ending(self) -> str:
-        """The ending of the file's name in lower case, or nothing."""
+        """The suffix of the file's name in lower case, or empty text."""
         return Path(self.name).suffix.lower()
 
     @property
@@ -34,7 +34,7 @@ class QueryText:
 
     @property
     def plan(self) -> PhysicalPlan:
-        """The plan of the document.
+        """The plan that the text holds.
 
         Raises:
             UsageError: if the plan cannot be read or run, with the reason.
@@ -50,10 +50,10 @@ class QueryText:
 
 
 def load_query(argument: str, standard_input: TextIO) -> QueryText:
-    """The query that an argument means: ``-``, the name of a file, or the text itself.
+    """Reads the query of an argument: ``-``, the name of a file, or the text itself.
 
     Raises:
-        UsageError: if a file cannot be read, or is empty or not text.
+        UsageError: if a file cannot be read, is empty, or is not text.
     """
     if argument == "-":
         return _validated(QueryText(_read(standard_input), "standard input"))
@@ -63,14 +63,14 @@ def load_query(argument: str, standard_input: TextIO) -> QueryText:
     try:
         if path.is_file() and path.name.lower().endswith(_DATA):
             raise UsageError(
-                f"{argument} is a file of edges, not of a query",
+                f"{argument} holds edges, not a query",
                 code="E-FILE",
                 hint="give the file or the text of a query",
                 remedies=(Remedy("input", "give this file as the input"),),
             )
         if path.exists():
             return _validated(QueryText(read_text(path), argument))
-    except (OSError, ValueError) as error:  # a text that is too long for a file name
+    except (OSError, ValueError) as error:  # the text of a query may be too long for a file name
         if _looks_like_a_name(argument):
             raise UsageError(f"cannot read {argument}: {error}", code="E-FILE") from error
     if _looks_like_a_name(argument):
@@ -83,10 +83,10 @@ def load_query(argument: str, standard_input: TextIO) -> QueryText:
 
 
 def read_text(path: Path) -> str:
-    """The text of a file.
+    """Reads the text of a file.
 
     Raises:
-        UsageError: if it cannot be read or is not UTF-8 text.
+        UsageError: if the file cannot be read, or is not UTF-8 text.
     """
     if path.is_dir():
         raise UsageError(f"{path} is a folder, not a file", code="E-FILE")
@@ -99,7 +99,7 @@ def read_text(path: Path) -> str:
 
 def _read(file: TextIO, name: str = "standard input") -> str:
     try:
-        # A plan may be longer than a query, but is bounded too.
+        # Bound the length before parsing: a plan may be 16 times as long as a query.
         text = file.read(16 * LONGEST_QUERY + 1)
     except UnicodeDecodeError as error:
         raise UsageError(
@@ -109,7 +109,7 @@ def _read(file: TextIO, name: str = "standard input") -> str:
 
 
 def _looks_like_a_name(argument: str) -> bool:
-    """A query has brackets or blanks around its parts; a mistyped file name has neither."""
+    """Returns whether an argument is rather a mistyped file name than a query."""
     if re.search(r"[(\n]|<-|:-|←|^\s*\{", argument) is not None:
         return False
     from ..languages.foreign import foreign_language  # imports more than a file needs
@@ -130,7 +130,7 @@ def _validated(query: QueryText) -> QueryText:
             remedies=(Remedy("catalog", "give this file as the catalog"),),
         )
     if not query.text.strip():
-        raise UsageError(f"{query.name} is empty: there is no query", code="E-USAGE")
+        raise UsageError(f"{query.name} is empty", code="E-USAGE")
     longest = 16 * LONGEST_QUERY if query.is_plan else LONGEST_QUERY
     if len(query.text) > longest:
         raise UsageError(f"{query.name} has more than {longest:,} characters", code="E-USAGE")

@@ -1,4 +1,4 @@
-"""The request to plan a query, the same for the command line, REST and Python."""
+"""Requests to plan a query, shared by the command line, REST and Python."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ STAGES: tuple[Stage, ...] = ("query", "logical", "memo", "physical", "plan")
 
 @dataclass(frozen=True, slots=True)
 class PlanningOptions:
-    """How to plan.
+    """The options of planning.
 
     Attributes:
-        window: the range of the window of queries that have none, as ``30d``.
-        slide: the slide of that window, as ``1d``.
-        cost_model: the formulas of costs.
-        disabled_rules: names of rules that the search must not use.
-        budget_ms: the most milliseconds from the text to the plan; None for no bound.
-        budget_expressions: the most expressions in the memo; None for the optimizer's default.
-        parallelism: the number of partitions that the plan is for.
-        path_semantics: whether any paths count, or only simple ones, which repeat no vertex.
-        simple_budget: the most steps that the search for simple paths may take for an edge.
-        evaluate: whether results are right at every instant, or once per slide.
-        constants: those of the cost model, in microseconds; None for its defaults.
+        window: the range of the window for queries without one, such as ``30d``.
+        slide: the slide of the default window, such as ``1d``.
+        cost_model: the name of the cost model.
+        disabled_rules: the names of rules that the search does not apply.
+        budget_ms: the time limit from the text to the plan, in milliseconds; None for no limit.
+        budget_expressions: the maximum number of expressions in the memo; None for the default.
+        parallelism: the number of partitions of the plan.
+        path_semantics: ``arbitrary`` for any path, or ``simple`` for paths that repeat no vertex.
+        simple_budget: the maximum number of steps of the search for simple paths, per edge.
+        evaluate: ``eager`` for results at every instant, or ``slide`` for results once per slide.
+        constants: the constants of the cost model, in microseconds; None for the defaults.
     """
 
     window: str | None = None
@@ -55,16 +55,17 @@ class PlanningOptions:
 class PlanRequest:
     """A query to plan, and its streams.
 
-    Without a ``catalog``, samples of ``inputs`` and ``stored`` are measured. Without a ``catalog``
-    and ``inputs``, a stream with default statistics is assumed for the other labels of the query.
+    Without a ``catalog``, planning measures samples of ``inputs`` and ``stored``. Without a
+    ``catalog`` and ``inputs``, planning assumes a stream with default statistics for the other
+    labels of the query.
 
     Attributes:
-        query: the text.
-        name: where the text came from, such as the name of its file.
+        query: the text of the query.
+        name: the origin of the text, such as a file name.
         language: ``rq`` or ``gcore``; None to detect it.
         catalog: the streams and their statistics.
         inputs: the files of the stream.
-        options: how to plan.
+        options: the options of planning.
         stored: the files of the stored graph.
         time_unit: the unit of time of the assumed stream.
         vertex_type: the type of vertices of the assumed stream.

@@ -1,7 +1,7 @@
-"""From a plan and its inputs to results on Spark, and what the operators did on the way.
+"""Runs plans over inputs: to results on Spark, and to measured numbers of the operators.
 
 In: a plan, the files or live sources of its streams, a place for the results. Out: result files or
-a DataFrame, and a report of what was counted beside what was estimated.
+a DataFrame, and a report with the counters of the operators beside the estimates.
 
-Invariant: a plan is run as it is; nothing here chooses between plans.
+Invariant: this folder runs a plan unchanged, and never chooses between plans.
 """

@@ -1,7 +1,7 @@
-"""Runs a plan in this process, and compares its counters with the estimates.
+"""Runs a plan in this process, and compares the operators' counters with the estimates.
 
-In: a plan and the files of its streams. Out: an `Analysis`: for each operator its counters and its
-estimate (:mod:`headrace.running.measures`).
+In: a plan and the files of its streams. Out: an `Analysis`: the counters and the estimate of each
+operator (:mod:`headrace.running.measures`).
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ class Analysis:
     """The counters of a plan over an input.
 
     Attributes:
-        nodes: by node of the plan.
-        edges: of the input.
-        rejected: rows that are no edges.
-        results: rows.
+        nodes: the counters and the estimate of each node, by node id.
+        edges: the number of edges in the input.
+        rejected: the number of rows that are no edges.
+        results: the number of results.
         ticks: application time from the first edge to the last, in time units of the plan.
-        seconds: of the run, without reading the input.
+        seconds: the time of the run, without reading the input.
     """
 
     nodes: Mapping[int, Measured]
@@ -60,12 +60,12 @@ def analyze(
     inputs: Mapping[str, Sequence[EdgeFile]],
     on_progress: Callable[[int], None] | None = None,
 ) -> Analysis:
-    """Runs a plan to the end of its inputs and throws the results away.
+    """Runs a plan to the end of its inputs and discards the results.
 
     Args:
-        plan: what to run.
-        inputs: the files of each stream, merged by time.
-        on_progress: called with the number of edges done.
+        plan: the plan to run.
+        inputs: the files of each stream; the run merges them by time.
+        on_progress: a callback for the number of edges processed so far.
 
     Raises:
         UsageError: if the plan cannot be run, or a file cannot be read.
@@ -80,8 +80,8 @@ def analyze(
         done, first, last, results = 0, None, 0, 0
         for chunk in _chunks(sorter.sorted()):
             times = chunk["ts"]
-            if first is None and (place := _first_of_streams(chunk, graphs)) is not None:
-                first = times[place].as_py()
+            if first is None and (position := _first_of_streams(chunk, graphs)) is not None:
+                first = times[position].as_py()
             last = times[-1].as_py()
             results += len(run.push(_by_stream(plan, chunk)))
             done += chunk.num_rows
@@ -105,11 +105,12 @@ def results(
     """Runs a plan to the end of its inputs in this process, and yields its results.
 
     Args:
-        plan: what to run.
-        inputs: the files of each stream, merged by time (:func:`headrace.inputs_of_plan`).
+        plan: the plan to run.
+        inputs: the files of each stream (:func:`headrace.inputs_of_plan`); the run merges them by
+            time.
 
     Raises:
-        UsageError: if the plan cannot be run, a file cannot be read, or an input has no end.
+        UsageError: if the plan cannot be run, a file cannot be read, or an input is unbounded.
         RunError: if the search for simple paths takes more steps than the plan allows.
     """
     run = _local_run(plan)
@@ -157,7 +158,7 @@ def _read(
 
 
 def _schema(plan: PhysicalPlan) -> pa.Schema:
-    """The columns of the edges of all streams, of properties one for each stream."""
+    """Returns the columns of the merged edges, with a column for each property of each stream."""
     edge = {name: pa.string() for name in ("stream", "label", "src", "trg", "op")}
     properties = {
         _column(stream, name): ARROW_TYPES[kind]
@@ -188,13 +189,13 @@ def _chunks(tables: Iterator[pa.Table]) -> Iterator[pa.RecordBatch]:
 
 
 def _first_of_streams(chunk: pa.RecordBatch, graphs: Set[str]) -> int | None:
-    """Where the first edge is that is not of a stored graph."""
+    """Returns the position of the first edge of a stream, not of a stored graph."""
     streams = enumerate(chunk["stream"].to_pylist())
-    return next((place for place, stream in streams if stream not in graphs), None)
+    return next((position for position, stream in streams if stream not in graphs), None)
 
 
 def _by_stream(plan: PhysicalPlan, chunk: pa.RecordBatch) -> list[pa.RecordBatch]:
-    """The edges of each stream with vertices of its type, which a common sort made text."""
+    """Splits edges by stream, and casts vertices from the text of the sort to the stream's type."""
     batches = []
     for stream in plan.streams:
         own = chunk.filter(pc.equal(chunk["stream"], pa.scalar(stream.name)))

@@ -1,12 +1,12 @@
 """Measured characteristics of the nodes of a plan, beside their estimates.
 
 In: a plan, the counters of a run and its length in application time. Out: each node's measured
-rate, validity and population, and how far the plan's estimates are from them, as *q-errors*:
-max(estimated / measured, measured / estimated), 1 where they agree.
+rate, validity and population, and the *q-errors* of the estimates: max(estimated / measured,
+measured / estimated), which is 1 for an exact estimate.
 
-Populations are rate times validity (Little's law), as the cost model has them: the mean number
-of rows valid at an instant of a stream that goes on like this. A row of an operator that
-coalesces counts what it adds to what was said before.
+A population is rate times validity (Little's law), as in the cost model: the mean number of rows
+valid at an instant of a stream that continues unchanged. A row of a coalescing operator counts only
+with the validity that it adds to earlier rows of its value.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class QErrors:
-    """The factors by which estimates are too large or too small; None without a measured value."""
+    """The q-errors of the estimates of a node; None without a measured value."""
 
     rate: float | None = None
     validity: float | None = None
@@ -44,7 +44,7 @@ class Measured:
 
     @property
     def rate(self) -> float:
-        """Rows given per time unit."""
+        """Output rows per time unit."""
         return self.counters.rows_out / self.ticks if self.ticks else 0.0
 
     @property
@@ -62,8 +62,8 @@ class Measured:
     def q_errors(self) -> QErrors:
         """The q-errors of the estimates.
 
-        Less than one row, or one time unit of one row, over the whole run counts as one, since a
-        factor of zero says nothing.
+        A rate below one row in the whole run counts as one row, and a population below one row
+        for one time unit as that: a q-error over zero would be infinite.
         """
         if not self.ticks and not self.counters.endless:
             return QErrors()
@@ -80,25 +80,29 @@ class Measured:
 def measured(
     plan: PhysicalPlan, counters: Mapping[int, Counters], ticks: int
 ) -> dict[int, Measured]:
-    """By node id; of a leaf's chain what can be known (:mod:`headrace.executor.accounts`)."""
+    """Returns the measured numbers of each node, by node id.
+
+    The operators of a fused scan have only the counters that :mod:`headrace.executor.accounts`
+    can derive.
+    """
     from ..executor.partitioned import plan_counters
 
     once = _computed_once(plan)
     return {
         node: Measured(
-            plan.nodes[node].op, done, 0 if node in once else ticks, plan.nodes[node].estimate
+            plan.nodes[node].op, counted, 0 if node in once else ticks, plan.nodes[node].estimate
         )
-        for node, done in sorted(plan_counters(plan, counters).items())
+        for node, counted in sorted(plan_counters(plan, counters).items())
     }
 
 
 def _computed_once(plan: PhysicalPlan) -> set[int]:
-    """The nodes that read nothing but stored graphs."""
-    found = {node.id for node, scan in plan.scans if scan.range is None}
+    """Returns the nodes that read only stored graphs."""
+    nodes = {node.id for node, scan in plan.scans if scan.range is None}
     for node in plan.nodes:
-        if node.inputs and found.issuperset(node.inputs):
-            found.add(node.id)
-    return found
+        if node.inputs and nodes.issuperset(node.inputs):
+            nodes.add(node.id)
+    return nodes
 
 
 def _q_error(estimate: float, measure: float, least: float = 0.0) -> float:

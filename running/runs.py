@@ -1,4 +1,4 @@
-"""From a plan and its inputs to results on Spark.
+"""Runs plans on Spark, and finds the inputs of their streams.
 
 In: a plan, the files of its streams, a place for the results. Out: a `RunReport`.
 """
@@ -44,7 +44,7 @@ _USAGE: Mapping[type[ExecutionError], str] = {
     OutputError: "E-OUTPUT",
     UnsafePlanError: "E-PLAN",
 }
-"""The code of each error that is the request's fault, not the run's."""
+"""The error codes of wrong requests, by error of the executor."""
 
 
 def read_inputs(
@@ -57,31 +57,37 @@ def read_inputs(
     stream: Stream | None = None,
     stored: bool = False,
 ) -> tuple[EdgeFile, ...]:
-    """The files that ``FILE`` and ``LABEL=FILE`` name.
+    """Returns the files that ``FILE`` and ``LABEL=FILE`` name.
 
-    ``stream`` is the catalog's entry for their columns, label and vertices, with ``vertex_type``;
-    ``stored`` files are of a stored graph.
+    Args:
+        inputs: the names of files, perhaps with a label.
+        columns: the columns of files without a header, separated by commas.
+        separator: the separator between two columns.
+        time_unit: the time unit of the rows.
+        vertex_type: the type of vertices, without a ``stream``.
+        stream: the catalog's entry with columns, label and type of vertices.
+        stored: whether the files belong to a stored graph.
 
     Raises:
-        UsageError: if one is not there, or the layout makes no sense.
+        UsageError: if a file is missing, or the layout is wrong.
     """
     if not inputs and (columns is not None or separator is not None):
         raise UsageError(
-            "columns or a separator are given, and no input files that they describe",
+            "there are columns or a separator, but no input files for them to describe",
             remedies=(Remedy("input", "name the files"),),
         )
     try:
-        known = stream or Stream(DEFAULT_STREAM, {}, vertex_type=vertex_type)
-        layout = Layout.of(columns, separator, time_unit, known.vertex_type)
+        entry = stream or Stream(DEFAULT_STREAM, {}, vertex_type=vertex_type)
+        layout = Layout.of(columns, separator, time_unit, entry.vertex_type)
         files = files_of_inputs(inputs, layout, stored=stored)
     except EdgeFileError as error:
         raise UsageError(str(error), code="E-FILE") from error
     return tuple(
         replace(
             file,
-            label=file.label or known.label,
-            columns=known.columns if columns is None else file.columns,
-            vertices=known.vertices,
+            label=file.label or entry.label,
+            columns=entry.columns if columns is None else file.columns,
+            vertices=entry.vertices,
         )
         for file in files
     )
@@ -94,10 +100,10 @@ def read_vertices(
     vertex_type: VertexType = "string",
     stream: Stream | None = None,
 ) -> tuple[EdgeFile, ...]:
-    """The files of stored vertices that ``FILE`` and ``LABEL=FILE`` mean, as `read_inputs`."""
+    """Returns the files of stored vertices that ``FILE`` and ``LABEL=FILE`` name."""
     described = stream or Stream(VERTEX_STREAM, {}, vertex_type=vertex_type)
-    known = replace(described, vertices=True)
-    return read_inputs(inputs, time_unit=time_unit, stream=known, stored=True)
+    entry = replace(described, vertices=True)
+    return read_inputs(inputs, time_unit=time_unit, stream=entry, stored=True)
 
 
 def inputs_of_plan(
@@ -110,66 +116,72 @@ def inputs_of_plan(
     stored: Sequence[str] = (),
     vertices: Sequence[str] = (),
 ) -> dict[str, tuple[EdgeFile, ...] | LiveSource]:
-    """The files, or the live source, of every stream that a plan reads, and the files of every
-    stored graph.
+    """Finds the files or the live source of each stream and stored graph that a plan reads.
 
-    ``inputs`` are those of the plan's only stream, ``stored`` those of its only stored graph;
-    and ``vertices`` those of its only stored vertices; without them the catalog has the sources.
-    ``columns`` and ``separator`` describe ``inputs``.
+    The catalog has the sources of all kinds of streams that no argument names files for.
+
+    Args:
+        plan: the plan to run.
+        catalog: the catalog, if there is one.
+        inputs: the files of the plan's only stream.
+        columns: the columns of ``inputs`` without a header.
+        separator: the separator between two columns of ``inputs``.
+        stored: the files of the plan's only stored graph.
+        vertices: the files of the plan's only relation of stored vertices.
 
     Raises:
-        UsageError: if a stream has no files, or it is not clear whose ``inputs`` are.
+        UsageError: if a stream has no files, or files could belong to several streams.
     """
-    read_inputs(inputs, columns, separator)  # errors in them show whatever the plan reads
+    read_inputs(inputs, columns, separator)  # report wrong files even if the plan reads no stream
     graphs = {scan.stream for _, scan in plan.scans if scan.range is None}
     streams_of = {} if catalog is None else catalog.streams
     of_vertices = {n for n, s in streams_of.items() if s.vertices} or {VERTEX_STREAM}
-    found: dict[str, tuple[EdgeFile, ...] | LiveSource] = {}
-    for kind, given, streams in (
+    sources: dict[str, tuple[EdgeFile, ...] | LiveSource] = {}
+    for kind, names, streams in (
         (_STREAM, inputs, [s for s in plan.streams if s.name not in graphs]),
         (_STORED, stored, [s for s in plan.streams if s.name in graphs - of_vertices]),
         (_VERTICES, vertices, [s for s in plan.streams if s.name in graphs & of_vertices]),
     ):
-        if not given:
-            found |= _sources(kind, streams, catalog, plan.time_unit)
+        if not names:
+            sources |= _sources(kind, streams, catalog, plan.time_unit)
             continue
         if len(streams) > 1:
-            names = ", ".join(stream.name for stream in streams)
+            listed = ", ".join(stream.name for stream in streams)
             raise UsageError(
-                f"the plan reads {len(streams)} {kind.names} ({names}), and the input files do "
-                "not say which they are of",
-                hint="give the sources of all of them in the catalog, and no input files",
+                f"the plan reads {len(streams)} {kind.names} ({listed}), and the input files do "
+                "not say which one they belong to",
+                hint="give the sources of all streams in the catalog, and no input files",
             )
         for stream in streams:
             described = streams_of.get(stream.name)
             if kind is _VERTICES:
-                files = read_vertices(given, time_unit=plan.time_unit, stream=described)
+                files = read_vertices(names, time_unit=plan.time_unit, stream=described)
             else:
                 files = read_inputs(
-                    given,
+                    names,
                     columns if kind is _STREAM else None,
                     separator if kind is _STREAM else None,
                     time_unit=plan.time_unit,
                     stream=described,
                     stored=kind is _STORED,
                 )
-            found[stream.name] = tuple(replace(f, vertex_type=stream.vertex_type) for f in files)
-    return found
+            sources[stream.name] = tuple(replace(f, vertex_type=stream.vertex_type) for f in files)
+    return sources
 
 
 def files_alone(
     inputs: Mapping[str, Sequence[EdgeFile] | LiveSource],
 ) -> dict[str, Sequence[EdgeFile]]:
-    """The inputs, where all are files.
+    """Returns inputs that are all files.
 
     Raises:
-        UsageError: if one is a live source.
+        UsageError: if an input is a live source.
     """
-    files = {name: given for name, given in inputs.items() if not isinstance(given, LiveSource)}
+    files = {name: source for name, source in inputs.items() if not isinstance(source, LiveSource)}
     live = sorted({*inputs} - {*files})
     if live:
         raise UsageError(
-            f"the stream {live[0]} is unbounded, and this reads its input to the end",
+            f"the stream {live[0]} is unbounded, but this run reads its input to the end",
             remedies=(Remedy("input", "name files to read instead"),),
         )
     return files
@@ -191,14 +203,15 @@ _VERTICES = _Kind("relations of stored vertices", "vertices")
 def _sources(
     kind: _Kind, streams: Sequence[PlanStream], catalog: Catalog | None, time_unit: str
 ) -> dict[str, tuple[EdgeFile, ...] | LiveSource]:
-    """The files, or live sources, that the catalog has for streams.
+    """Returns the files or live sources of streams from the catalog.
 
     Raises:
-        UsageError: if it has none, or says otherwise whether they are stored.
+        UsageError: if the catalog has no source for a stream, or plan and catalog disagree whether
+            the stream is stored.
     """
-    known = {} if catalog is None else catalog.streams
+    declared = {} if catalog is None else catalog.streams
     names = [stream.name for stream in streams]
-    missing = [name for name in names if name not in known or known[name].source is None]
+    missing = [name for name in names if name not in declared or declared[name].source is None]
     if missing:
         raise UsageError(
             f"there is no input for {', '.join(missing)}",
@@ -209,17 +222,17 @@ def _sources(
             ),
         )
     for name in names:
-        if known[name].stored != (kind is not _STREAM):
+        if declared[name].stored != (kind is not _STREAM):
             raise UsageError(
-                f"{name} is among the {kind.names} of the plan, and in the catalog it is not",
+                f"{name} is among the {kind.names} of the plan, but not in the catalog",
                 code="E-CATALOG",
-                hint="say stored: true there of a stored graph, of others not; or plan anew",
+                hint="set stored: true in the catalog for stored graphs only, or plan anew",
             )
     try:
         return {
-            name: live_source(known[name], time_unit)
-            if known[name].live
-            else files_of_stream(known[name], time_unit)
+            name: live_source(declared[name], time_unit)
+            if declared[name].live
+            else files_of_stream(declared[name], time_unit)
             for name in names
         }
     except EdgeFileError as error:
@@ -236,25 +249,25 @@ def run_plan(
     on_progress: Callable[[Progress], None] | None = None,
     cancelled: threading.Event | None = None,
 ) -> RunReport:
-    """Runs a plan over files on Spark in local mode, to their end; over live sources until it is
-    stopped.
+    """Runs a plan on Spark in local mode.
 
-    In one session several may run at once, from several threads.
+    A run over files ends with the files. A run over live sources ends when it is stopped. Several
+    threads may run plans in one session at once.
 
     Args:
-        plan: what to run.
+        plan: the plan to run.
         inputs: the files of each stream, or its live source (:func:`inputs_of_plan`).
-        output: where the results go: `ToFolder`, `ToFile`, `ToStdout` or `ToFunction`.
-        options: how.
-        spark: a session to run in; by default the one that runs in this process, or else one
-            that is started, and stopped at the end.
-        on_progress: called now and then, perhaps from another thread.
-        cancelled: set by any thread, it stops the run; the same call goes on from there.
+        output: the place for the results: `ToFolder`, `ToFile`, `ToStdout` or `ToFunction`.
+        options: the options of the run.
+        spark: the session to run in; by default the session of this process, or else a new session
+            that ends with the run.
+        on_progress: a callback for progress; another thread may call it.
+        cancelled: an event that stops the run; the same call resumes the run from its checkpoint.
 
     Raises:
         UsageError: if plan, input, output or checkpoint cannot be used.
         RunError: if Spark cannot start, or fails.
-        StoppedError: on Ctrl-C or ``cancelled``, when all has been stopped.
+        StoppedError: on Ctrl-C or ``cancelled``, after the run has stopped.
     """
     from ..executor.spark.run import run
 
@@ -273,7 +286,7 @@ def spark_session(options: SessionOptions | None = None) -> Iterator[SparkSessio
     """Starts Spark in local mode for several runs, and stops it at the end.
 
     Raises:
-        RunError: if there is no Java to run on, or Spark does not start.
+        RunError: if Java is missing, or Spark does not start.
     """
     from ..executor.spark.session.session import spark_session as started
 
@@ -293,14 +306,13 @@ def stream(
     late: str | Path | None = None,
     metrics: str = "headrace",
 ) -> DataFrame:
-    """The results of a plan as a streaming DataFrame, on the user's own session and streams.
+    """Returns the results of a plan as a streaming DataFrame, on the user's session and streams.
 
-    As :func:`headrace.executor.spark.stream.stream`, which says what ``streams`` hold, where edges
-    go that come too late, and what ``metrics`` names.
+    :func:`headrace.executor.spark.stream.stream` describes the arguments.
 
     Raises:
         UsageError: if the plan or the streams cannot be used.
-        RunError: if the session cannot.
+        RunError: if the session cannot be used.
     """
     from ..executor.spark.stream import stream as results
 
@@ -313,7 +325,7 @@ def stream(
 
 
 def as_headrace_error(error: ExecutionError) -> HeadraceError:
-    """Translates an error of the executor into one that every face shows."""
+    """Translates an error of the executor to the error that users see."""
     if isinstance(error, CancelledError):
         return StoppedError(error.message, hint=error.hint, remedies=error.remedies)
     if isinstance(error.__cause__, RejectedRowError):

@@ -1,7 +1,7 @@
 """Compiles all kernels ahead of their first use.
 
-In: nothing. Out: which kernels were compiled, and how long it took. A kernel is compiled when it is
-first called, so small queries run in this process that together call each.
+In: nothing. Out: the numbers of compiled and loaded kernels, and the time. The first call of a
+kernel compiles it: this module runs small queries that together call each kernel.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ QUERIES: Final[Sequence[tuple[str, str, PlanningOptions]]] = (
     ("deletions", "Answer(x, z) <- x (a/b)+ y, a(y, z). WINDOW 20", PlanningOptions()),
     ("deletions", "Answer(x, count(*) as n) <- x a+ y, b(y, z). WINDOW 20", PlanningOptions()),
 )
-"""A stream, a query and how to plan it."""
+"""Each query with the name of its stream and its planning options."""
 
 _LABELS: Final = {label: {"rate": 1.0, "distinct_src": 12, "distinct_trg": 12} for label in "abc"}
 _STREAMS: Final[Mapping[str, Mapping[str, object]]] = {
@@ -68,11 +68,11 @@ class Warmed:
     """The result of :func:`warm`.
 
     Attributes:
-        compiled: the number of kernels that were compiled now.
-        loaded: the number of kernels that were loaded from disk.
-        left: the names of kernels that no query called.
-        seconds: that it took.
-        folder: of the machine code.
+        compiled: the number of kernels that this call compiled.
+        loaded: the number of kernels that this call loaded from disk.
+        left: the names of kernels without machine code on disk.
+        seconds: the time of the call.
+        folder: the folder of the machine code.
     """
 
     compiled: int
@@ -83,7 +83,7 @@ class Warmed:
 
 
 def warm() -> Warmed:
-    """Compiles the kernels that are not compiled yet."""
+    """Compiles the kernels that have no machine code on disk yet."""
     from ..executor.kernels.compiling import code_folder
     from ..executor.local import run_plan
     from ..executor.partitions import partitions_of
@@ -94,25 +94,25 @@ def warm() -> Warmed:
         plan = optimize(PlanRequest(text, catalog=catalog, options=options)).plan
         for _ in run_plan(plan, _edges(stream)):
             pass
-    for vertices in (["v1", "v2"], [1, 2]):  # as Spark's tasks spread them
+    for vertices in (["v1", "v2"], [1, 2]):  # Spark's tasks partition vertices of both types
         partitions_of(pa.array(vertices), 2)
     kernels = dict(_kernels())
     return Warmed(
         compiled=sum(kernel._cache.compiled for kernel in kernels.values()),
         loaded=sum(kernel._cache.loaded for kernel in kernels.values()),
-        left=tuple(name for name, kernel in kernels.items() if not _is_kept(kernel)),
+        left=tuple(name for name, kernel in kernels.items() if not _is_on_disk(kernel)),
         seconds=time.perf_counter() - started,
         folder=code_folder(),
     )
 
 
-def _is_kept(kernel: Any) -> bool:
+def _is_on_disk(kernel: Any) -> bool:
     folder, name = kernel._cache.cache_path, kernel._cache._impl.filename_base
     return (Path(folder) / f"{name}.nbi").exists()
 
 
 def _kernels() -> Iterator[tuple[str, Any]]:
-    """All kernels by name."""
+    """Yields each kernel with its name."""
     from ..executor import kernels
     from ..executor.kernels.compiling import KernelCache
 
@@ -126,7 +126,7 @@ def _kernels() -> Iterator[tuple[str, Any]]:
 
 
 def _edges(stream: str) -> list[Edge]:
-    """Edges that overlap, expire and close circles; in one of the streams some are deleted."""
+    """Returns edges that overlap, expire and form cycles; ``deletions`` also deletes some edges."""
     random = Random(1)
     edges: list[Edge] = []
     for ts in range(120):

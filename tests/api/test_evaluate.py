@@ -87,7 +87,7 @@ def test_explain_says_so(headrace: Commands) -> None:
 def test_reports_of_the_query_itself_are_refused(headrace: Commands) -> None:
     done = headrace("explain", f"{QUERY} EMIT SNAPSHOT EVERY 10", "--evaluate", "slide")
     assert done.code == 2
-    assert "evaluation once per slide does not go with EMIT" in done.error
+    assert "evaluation once per slide excludes EMIT" in done.error
 
 
 def test_streams_with_deletions_are_refused(headrace: Commands, tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_streams_with_deletions_are_refused(headrace: Commands, tmp_path: Path) 
     catalog.write_text(CATALOG, "utf-8")
     done = headrace("explain", QUERY, "--catalog", catalog, "--evaluate", "slide")
     assert done.code == 2
-    assert "does not go with deletions, which s has" in done.error
+    assert "streams without deletions, but s has deletions" in done.error
 
 
 def test_a_plan_is_evaluated_as_it_says(headrace: Commands, tmp_path: Path) -> None:

@@ -143,7 +143,7 @@ def test_streams_with_deletions_are_refused(headrace: Commands, tmp_path: Path) 
     assert headrace("explain", QUERY, "--catalog", catalog).code == 0
     done = headrace("explain", QUERY, "--catalog", catalog, "--path-semantics", "simple")
     assert done.code == 2
-    assert "do not go with deletions, which s has" in done.error
+    assert "streams without deletions, but s has deletions" in done.error
 
 
 @pytest.mark.long

@@ -23,7 +23,7 @@ def memo_of(path: Path, parallelism: int = 1) -> dict[str, Any]:
 
 @pytest.mark.parametrize("parallelism", [1, 4])
 @pytest.mark.parametrize("path", QUERIES, ids=lambda p: p.stem)
-def test_plan_follows_the_winners(path: Path, parallelism: int) -> None:
+def test_the_plan_follows_the_winners(path: Path, parallelism: int) -> None:
     document = memo_of(path, parallelism)
     winners = {(g["id"], w["required"]): w for g in document["groups"] for w in g["winners"]}
     nodes = {node["id"]: node for node in document["plan"]["nodes"]}

@@ -15,7 +15,7 @@ from headrace.documents.numbers import duration, number, per_unit, printable, sh
         (7e14, "700T"), (1e18, "1.0e+18"), (math.inf, "∞"),
     ],
 )  # fmt: skip
-def test_number(value: float, text: str) -> None:
+def test_numbers_have_three_significant_digits(value: float, text: str) -> None:
     assert number(value) == text
 
 
@@ -28,15 +28,15 @@ def test_number(value: float, text: str) -> None:
         (40, "tick", "40"),
     ],
 )  # fmt: skip
-def test_duration(ticks: float | None, unit: str, text: str) -> None:
+def test_durations_use_the_largest_whole_unit(ticks: float | None, unit: str, text: str) -> None:
     assert duration(ticks, unit) == text
 
 
-def test_share() -> None:
+def test_shares_are_percentages() -> None:
     assert [share(1, 3), share(1, 1000), share(0, 5), share(5, 0)] == ["33%", "<1%", "0%", "0%"]
 
 
-def test_control_characters_are_written_out() -> None:
+def test_control_characters_are_escaped() -> None:
     assert printable("a\x1b[31m\nb\u202e") == "a\\x1b[31m\\nb\\u202e"
     assert printable("größe ⋈ 数") == "größe ⋈ 数"
 
@@ -50,7 +50,7 @@ def test_control_characters_are_written_out() -> None:
         ("second", 0.0, "s", "0"),
     ],
 )  # fmt: skip
-def test_rates_are_shown_in_a_unit_in_which_they_are_read(
+def test_rates_use_a_unit_with_at_least_one_row(
     unit: str, rate: float, sign: str, shown: str
 ) -> None:
     per = per_unit(unit, rate)

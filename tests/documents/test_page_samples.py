@@ -15,7 +15,7 @@ from tests.test_golden_search import CATALOG, QUERIES
 SAMPLES = Path(__file__).parent.parent.parent / "web" / "src" / "samples"
 
 
-def test_the_samples_of_the_page(golden: Callable[[Path, str], None]) -> None:
+def test_the_samples_of_the_page_are_current(golden: Callable[[Path, str], None]) -> None:
     request = PlanRequest(QUERIES["triangle"], catalog=CATALOG)
     planned = optimize(request, trace=Tracing(tried=True))
     memo, traced = memo_document(planned).to_json(), explain_document(planned)

@@ -113,7 +113,7 @@ def test_a_set_of_too_many_labels_is_refused(body: str) -> None:
     assert "write the labels that are meant" in raised.value.hint
 
 
-def test_a_mistyped_label_among_very_many_is_found() -> None:
+def test_a_mistyped_label_is_refused_among_very_many() -> None:
     request = PlanRequest("Answer(x, y) <- l123x(x, y).", catalog=catalog_of(200_000))
     with pytest.raises(InvalidQueryError, match="no stream has this label") as raised:
         optimize(request)
@@ -144,7 +144,7 @@ def test_each_step_before_the_search_ends_with_an_error_that_names_it(
     assert "allow more time" in raised.value.hint
 
 
-def test_search_gets_the_rest_of_the_budget(clock: Ticking) -> None:
+def test_the_search_has_the_rest_of_the_budget(clock: Ticking) -> None:
     options = PlanningOptions(window="10", budget_ms=BUDGET_MS)
     request = PlanRequest(star(9, "a{}"), language="rq", options=options)
     limit = deadline_of(options)
@@ -157,7 +157,7 @@ def test_search_gets_the_rest_of_the_budget(clock: Ticking) -> None:
     assert early.memo.expression_count > late.memo.expression_count
 
 
-def test_cancelling_ends_reading_too(clock: Ticking) -> None:
+def test_cancelling_ends_parsing(clock: Ticking) -> None:
     request = PlanRequest(star(3000, "a{}"), language="rq")
     with pytest.raises(UsageError, match="planning was cancelled while the query was read"):
         translate_query(request, Deadline(cancelled=lambda: True))

@@ -91,7 +91,7 @@ def test_unreadable_stream_of_the_query_is_named(tmp_path: Path, kind: str) -> N
         assert caught.value.message.startswith(f"stream other: {path}: ")
 
 
-def test_messages_for_paths_that_are_not_files(tmp_path: Path) -> None:
+def test_paths_that_are_not_files_are_refused_with_the_reason(tmp_path: Path) -> None:
     said = {
         "missing": "there is no such file",
         "pipe": "cannot be read: it is a pipe, and input is read more than once: write it to",
@@ -113,7 +113,7 @@ def test_messages_for_paths_that_are_not_files(tmp_path: Path) -> None:
         assert said[kind] in caught.value.message
 
 
-def test_a_pipe_that_somebody_holds_open_is_not_waited_for(tmp_path: Path) -> None:
+def test_planning_does_not_wait_for_an_open_pipe(tmp_path: Path) -> None:
     path = unreadable(tmp_path, "pipe")
     held = os.open(path, os.O_RDWR)
     try:
@@ -164,7 +164,7 @@ def test_streams_of_views_are_measured(tmp_path: Path) -> None:
     assert not done.catalog.streams["b"].labels
 
 
-def test_vertices_are_read_for_a_property_whose_label_is_not_said(tmp_path: Path) -> None:
+def test_vertices_are_read_for_a_property_without_a_label(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_text("id,label,age\n1,Person,7\n")
     people = of_file(path, vertices=True, stored=True, properties={"age": "integer"})
@@ -174,7 +174,7 @@ def test_vertices_are_read_for_a_property_whose_label_is_not_said(tmp_path: Path
     assert not translated(OF_A, catalog).catalog.streams["people"].labels
 
 
-def test_a_file_system_that_does_not_answer_is_not_waited_for(
+def test_planning_does_not_wait_for_a_hanging_file_system(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = threading.Event()
@@ -182,7 +182,7 @@ def test_a_file_system_that_does_not_answer_is_not_waited_for(
     monkeypatch.setattr("headrace.catalog.files_of_stream", lambda *_: answers.wait())
     stream = of_file(tmp_path / "x.csv", label="a")
     try:
-        with pytest.raises(UsageError, match=r"stream s: nothing more could be read of its files"):
+        with pytest.raises(UsageError, match=r"stream s: its files could not be read within"):
             translated(OF_A, catalog_of(s=stream))
     finally:
         answers.set()
@@ -198,7 +198,7 @@ def test_sampling_ends_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert done.catalog.streams["s"].labels["a"].distinct_src < 200_000
 
 
-def test_a_label_of_the_query_is_found_among_very_many(
+def test_a_label_of_the_query_is_measured_among_very_many(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("headrace.catalog.measurement.MOST_LABELS", 3)

@@ -39,7 +39,7 @@ def request(path: Path) -> PlanRequest:
 
 
 @pytest.mark.parametrize("path", QUERIES, ids=lambda p: p.stem)
-def test_documents_of_the_examples(path: Path) -> None:
+def test_example_queries_have_the_golden_documents(path: Path) -> None:
     planned = optimize(request(path))
     document = json.loads(json.dumps(explain_document(planned, costs=True)))
     SCHEMA.validate(document["plan"])
@@ -80,7 +80,7 @@ def test_plans_are_distinct_runnable_and_cheapest_first(path: Path) -> None:
         assert PhysicalPlan.from_document(plan["plan"]).digest == plan["digest"]
 
 
-def test_logical_and_query_documents() -> None:
+def test_query_and_logical_documents_have_their_fields() -> None:
     translated = translate_query(request(EXAMPLES / "q7.rq"))
     query = query_document(translated).to_json()
     assert query["answer"] == "Answer"
@@ -107,7 +107,7 @@ def test_memo_document_and_text_agree() -> None:
     assert best["cost"] == pytest.approx(planned.optimization.cost)
 
 
-def test_the_same_plan_in_every_process() -> None:
+def test_every_process_finds_the_same_plan() -> None:
     code = (
         "import sys; from tests.planning.test_planning import *;"
         "sys.stdout.write(''.join(optimize(request(p)).plan.to_json() for p in QUERIES))"
@@ -140,7 +140,7 @@ def test_inputs_are_measured() -> None:
     assert scan.estimate.rate == pytest.approx(declared, rel=0.01)
 
 
-def test_a_label_that_no_input_has() -> None:
+def test_a_label_without_input_is_refused() -> None:
     inputs = read_inputs([f"a2q={EXAMPLES / 'a2q.csv.gz'}"])
     with pytest.raises(InvalidQueryError) as caught:
         translate_query(PlanRequest("Answer(x, y) <- a2p(x, y) WINDOW 1d", inputs=inputs))
@@ -149,7 +149,7 @@ def test_a_label_that_no_input_has() -> None:
     assert "\n    |                 ^^^" in caught.value.display()
 
 
-def test_a_label_that_only_a_sample_does_not_show(
+def test_a_label_outside_the_sample_is_a_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = [f"{k},{k + 1},{'late' if k > 300_000 else 'early'},{k}" for k in range(300_010)]
@@ -163,7 +163,7 @@ def test_a_label_that_only_a_sample_does_not_show(
     assert any("late" in warning for warning in translated.warnings)
 
 
-def test_a_catalog_without_statistics_has_its_source_measured() -> None:
+def test_a_source_without_statistics_is_measured() -> None:
     source = {"format": "csv", "path": {"a2q": str(EXAMPLES / "a2q.csv.gz")}}
     catalog = from_document({"streams": {"s": {"source": source}}})
     planned = optimize(PlanRequest("Answer(x, y) <- a2q(x, y) WINDOW 1d", catalog=catalog))
@@ -179,9 +179,9 @@ def test_a_catalog_without_statistics_has_its_source_measured() -> None:
             PlanningOptions(window="1d", slide="2d"),
             "slide of 2d is longer than the default window of 1d",
         ),
-        (PlanningOptions(window="0"), "longer than nothing"),
+        (PlanningOptions(window="0"), "longer than zero"),
         (PlanningOptions(window="1d", slide="0"), "the default slide is 0"),
-        (PlanningOptions(slide="1d"), "there is a default slide, but no default window"),
+        (PlanningOptions(slide="1d"), "there is a default slide without a default window"),
         (PlanningOptions(window="1d", disabled_rules=("Nope",)), "no rule 'Nope'; there are:"),
     ],
 )
@@ -190,7 +190,7 @@ def test_contradicting_options_are_refused(options: PlanningOptions, message: st
         optimize(PlanRequest("Answer(x, y) <- a(x, y)", options=options))
 
 
-def test_a_query_without_any_window() -> None:
+def test_a_query_without_a_window_is_refused() -> None:
     with pytest.raises(InvalidQueryError) as caught:
         optimize(PlanRequest("Answer(x, y) <- a(x, y)"))
     assert caught.value.code == "E-NOWIN"
@@ -220,7 +220,7 @@ def test_options_reach_the_search() -> None:
     SCHEMA.validate(cut.plan.to_document())
 
 
-def test_formulas_when_there_was_no_time_to_search() -> None:
+def test_formulas_exist_without_time_to_search() -> None:
     planned = optimize(
         PlanRequest(
             (EXAMPLES / "q5.rq").read_text("utf-8"),

@@ -30,7 +30,7 @@ def edges_file(folder: Path, rows: list[tuple[str, str, str, int]]) -> Path:
     return file
 
 
-def test_rows_of_every_operator(tmp_path: Path) -> None:
+def test_analysis_counts_the_rows_of_every_operator(tmp_path: Path) -> None:
     plan = optimize(PlanRequest(QUERY)).plan
     # the file is not in order of time; the analysis is
     file = edges_file(tmp_path, ROWS[::-1])
@@ -49,7 +49,7 @@ def test_rows_of_every_operator(tmp_path: Path) -> None:
     assert set(document.nodes) == {str(key) for key in analysis.nodes}
 
 
-def test_streams_of_different_vertices(tmp_path: Path) -> None:
+def test_streams_may_have_different_vertex_types(tmp_path: Path) -> None:
     statistics = {"rate": 1, "distinct_src": 5, "distinct_trg": 5}
     catalog = from_document(
         {
@@ -78,7 +78,7 @@ def test_streams_of_different_vertices(tmp_path: Path) -> None:
     assert analysis.edges == 4
 
 
-def test_no_edges_at_all(tmp_path: Path) -> None:
+def test_an_input_without_edges_has_zero_counters(tmp_path: Path) -> None:
     plan = optimize(PlanRequest(QUERY)).plan
     file = edges_file(tmp_path, [])
     analysis = analyze(plan, files_alone(inputs_of_plan(plan, None, [str(file)])))
@@ -86,7 +86,7 @@ def test_no_edges_at_all(tmp_path: Path) -> None:
     assert all(node.rate == 0 for node in analysis.nodes.values())
 
 
-def test_a_file_that_lacks_a_column(tmp_path: Path) -> None:
+def test_a_file_without_a_needed_column_is_refused(tmp_path: Path) -> None:
     plan = optimize(PlanRequest(QUERY)).plan
     file = tmp_path / "bad.csv"
     file.write_text("src,label,ts\n")

@@ -1,4 +1,4 @@
-"""Whose files are read for a plan, and how."""
+"""The inputs of a plan: files, live sources, and errors about them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ TWO_CATALOG = from_document(
 TWO = planned("Answer(x, z) <- a(x, y), b(y, z) WINDOW 1d", TWO_CATALOG)
 
 
-def test_inputs_are_of_the_only_stream() -> None:
+def test_inputs_belong_to_the_only_stream() -> None:
     inputs = files_alone(inputs_of_plan(ONE, None, [f"a={EXAMPLES / 'a2q.csv.gz'}"]))
     assert [file.label for file in inputs["input"]] == ["a"]
 
@@ -57,7 +57,7 @@ def test_sources_come_from_the_catalog() -> None:
     ]  # fmt: skip
 
 
-def test_inputs_are_read_as_the_catalog_says(tmp_path: Path) -> None:
+def test_inputs_are_read_with_the_columns_of_the_catalog(tmp_path: Path) -> None:
     file = tmp_path / "e.csv"
     file.write_text("SRC,DST,UNIXTS\n1,2,3\n")
     catalog = from_document(
@@ -81,12 +81,12 @@ def test_inputs_are_read_as_the_catalog_says(tmp_path: Path) -> None:
     assert read.time_unit == "millisecond"
 
 
-def test_nothing_to_read() -> None:
+def test_a_stream_without_inputs_is_refused() -> None:
     with pytest.raises(UsageError, match="there is no input for input"):
         inputs_of_plan(ONE, None, ())
 
 
-def test_two_streams_and_one_input() -> None:
+def test_inputs_of_several_streams_are_refused() -> None:
     with pytest.raises(UsageError, match="reads 2 streams"):
         inputs_of_plan(TWO, TWO_CATALOG, [str(EXAMPLES / "a2q.csv.gz")])
     with pytest.raises(UsageError, match="there is no input for s, t"):
@@ -111,7 +111,7 @@ BESIDE_A_GRAPH = planned("Answer(x, z) <- a(x, y), k(y, z) WINDOW 1d", GRAPH_CAT
 A2Q = str(EXAMPLES / "a2q.csv.gz")
 
 
-def test_streams_and_stored_graphs_have_files_of_their_own() -> None:
+def test_streams_and_stored_graphs_have_separate_files() -> None:
     inputs = files_alone(
         inputs_of_plan(BESIDE_A_GRAPH, GRAPH_CATALOG, [A2Q], "src,trg,ts", stored=[A2Q])
     )
@@ -123,7 +123,7 @@ def test_streams_and_stored_graphs_have_files_of_their_own() -> None:
     assert [(Path(f.path).name, f.stored) for f in sources["g"]] == [("c2a.csv.gz", True)]
 
 
-def test_what_is_missing_or_unclear_beside_a_stored_graph() -> None:
+def test_missing_or_ambiguous_files_beside_a_stored_graph_are_refused() -> None:
     with pytest.raises(UsageError, match="there is no input for s"):
         inputs_of_plan(BESIDE_A_GRAPH, GRAPH_CATALOG, (), stored=[A2Q])
     with pytest.raises(UsageError, match="there is no input for g") as caught:
@@ -146,11 +146,11 @@ def test_what_is_missing_or_unclear_beside_a_stored_graph() -> None:
         (["a=no*.csv"], None, None, "there is no such file"),
         ([str(EXAMPLES / "a2q.csv.gz")], "src,ts", None, "trg is missing"),
         ([str(EXAMPLES / "a2q.csv.gz")], "src,src,trg", None, "src is given twice"),
-        ([], "src,trg,ts", None, "no input files that they describe"),
-        ([], None, ";", "no input files that they describe"),
+        ([], "src,trg,ts", None, "no input files for them to describe"),
+        ([], None, ";", "no input files for them to describe"),
     ],
 )
-def test_inputs_that_make_no_sense(
+def test_wrong_inputs_are_refused_with_the_reason(
     inputs: list[str], columns: str | None, separator: str | None, message: str
 ) -> None:
     with pytest.raises(UsageError, match=message):
@@ -172,7 +172,7 @@ def test_inputs_that_make_no_sense(
         (spark_errors.ResourceError("m", "h"), RunError),
     ],
 )
-def test_every_error_of_the_executor_has_its_kind(
+def test_executor_errors_become_the_right_kind_of_error(
     error: spark_errors.ExecutionError, kind: type[Exception]
 ) -> None:
     ours = as_headrace_error(error)
@@ -188,16 +188,16 @@ def test_a_damaged_checkpoint_has_a_code_and_a_remedy() -> None:
 
 
 @pytest.mark.spark
-def test_a_session_that_keeps_state_where_this_cannot_work(spark: SparkSession) -> None:
+def test_a_session_with_an_unsupported_state_store_is_refused(spark: SparkSession) -> None:
     with pytest.raises(RunError, match="needs the state store RocksDB"):
         stream(spark, ONE, {})
 
 
-def test_no_error_of_the_executor_is_forgotten() -> None:
-    known = {
+def test_each_error_of_the_executor_is_translated() -> None:
+    translated = {
         spark_errors.InputError, spark_errors.OtherQueryError, spark_errors.OutputError,
         spark_errors.UnsafePlanError, spark_errors.JavaMissingError,
         spark_errors.SparkFailedError, spark_errors.BudgetError, spark_errors.CancelledError,
         spark_errors.DamagedError, spark_errors.ResourceError, spark_errors.StorageError,
     }  # fmt: skip
-    assert set(spark_errors.ExecutionError.__subclasses__()) == known
+    assert set(spark_errors.ExecutionError.__subclasses__()) == translated

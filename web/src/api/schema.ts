@@ -383,7 +383,15 @@ export interface components {
         };
         /**
          * Alternative
-         * @description One of the cheapest plans of a query; ``rank`` counts from 1.
+         * @description One of the cheapest plans of a query.
+         *
+         *     Attributes:
+         *         rank: the place in the order of costs, from 1.
+         *         cost: the cost of the plan's tree, in microseconds per time unit.
+         *         digest: the digest of the plan.
+         *         text: the plan's tree with estimates.
+         *         plan: the plan itself.
+         *         picture: the drawing of the plan.
          */
         readonly Alternative: {
             /** Cost */
@@ -399,7 +407,7 @@ export interface components {
         };
         /**
          * Alternatives
-         * @description The cheapest plans of a query, of ``total`` that there are.
+         * @description The cheapest plans of a query; ``total`` counts all complete plans in the memo.
          */
         readonly Alternatives: {
             /** Plans */
@@ -409,7 +417,7 @@ export interface components {
         };
         /**
          * Ancestor
-         * @description An expression, and the rule that made it.
+         * @description An expression, and the rule that added it.
          */
         readonly Ancestor: {
             /** Group */
@@ -423,7 +431,7 @@ export interface components {
         };
         /**
          * AskedDocument
-         * @description The question; ``catalog`` is null if streams were assumed.
+         * @description The question of a stored plan; ``catalog`` is null if streams were assumed.
          */
         readonly AskedDocument: {
             /** Catalog */
@@ -441,9 +449,17 @@ export interface components {
         };
         /**
          * BoxDocument
-         * @description An operator as people see it.
+         * @description The box of an operator in a drawing.
          *
-         *     ``alike`` is equal in two plans where the same rows are made in the same way.
+         *     Attributes:
+         *         id: the id of the plan's node.
+         *         operator: the name of the operator.
+         *         symbol: the sign of the operator in the thesis.
+         *         summary: the arguments of the operator in one line.
+         *         inputs: the ids of the input boxes.
+         *         facts: further properties.
+         *         alike: a digest of the tree below: equal digests in two plans mean equal computations.
+         *         estimate: the estimates of the node, for renderings.
          */
         readonly BoxDocument: {
             /** Alike */
@@ -463,8 +479,10 @@ export interface components {
         };
         /**
          * ChosenNode
-         * @description The place of a node of the plan in the memo; ``expression`` is null for an enforcer,
-         *     ``required`` if the time was over before anything was costed.
+         * @description The place of a node of the plan in the memo.
+         *
+         *     ``expression`` is null for an enforcer. ``required`` is null if the time limit ended the search
+         *     before it costed an alternative.
          */
         readonly ChosenNode: {
             /** Expression */
@@ -639,8 +657,14 @@ export interface components {
          * Explanation
          * @description A plan, compared with the plan of the query as written.
          *
-         *     ``catalog`` is what the plan was made with, assumptions included, and ``constants`` those of the
-         *     cost model in microseconds.
+         *     Attributes:
+         *         id: the id of the question.
+         *         asked: the question.
+         *         catalog: the catalog that the planner used, with assumed streams, without sources.
+         *         constants: the constants of the cost model, in microseconds.
+         *         picture: the drawing of the plan.
+         *         canonical_plan: the plan of the query as written.
+         *         canonical_picture: the drawing of the canonical plan.
          */
         readonly Explanation: {
             readonly asked: components["schemas"]["AskedDocument"];
@@ -700,7 +724,7 @@ export interface components {
         };
         /**
          * Fact
-         * @description A further property of an operator, for people.
+         * @description A property of an operator that a drawing shows on demand.
          */
         readonly Fact: {
             /** Name */
@@ -710,7 +734,7 @@ export interface components {
         };
         /**
          * ForgetStep
-         * @description Groups were merged after they were costed: all winners are dropped and costed anew.
+         * @description A step that drops all winners, because costed groups were merged.
          */
         readonly ForgetStep: {
             /**
@@ -723,7 +747,14 @@ export interface components {
         };
         /**
          * Formula
-         * @description The cost of an operator; ``formula`` is its number in the thesis, null for our own.
+         * @description The cost of an operator, with all numbers.
+         *
+         *     Attributes:
+         *         formula: the number of the formula in the thesis; null for a formula of Headrace.
+         *         name: the name of the formula.
+         *         symbols: the symbols of all lines.
+         *         lines: the equations, in the order of their computation.
+         *         cost: the value of the formula, in microseconds per time unit.
          */
         readonly Formula: {
             /** Cost */
@@ -741,7 +772,7 @@ export interface components {
         };
         /**
          * FormulaLine
-         * @description ``symbol = equation = numbers = value``.
+         * @description A line of a formula: ``symbol = equation = numbers = value``.
          */
         readonly FormulaLine: {
             /** Equation */
@@ -765,8 +796,10 @@ export interface components {
         };
         /**
          * GoalAlternative
-         * @description An alternative for a goal: its own cost, and the least cost with its inputs (null: infinite),
-         *     which is the cost itself if it is ``exact``.
+         * @description An alternative for a goal.
+         *
+         *     ``local`` is the cost of the operator alone. ``at_least`` is a lower bound of the cost with
+         *     the inputs, null for an infinite one; it is the cost itself if ``exact``.
          */
         readonly GoalAlternative: {
             /** At Least */
@@ -786,7 +819,16 @@ export interface components {
         };
         /**
          * Group
-         * @description Expressions with the same rows; ``reads`` are the labels that they read.
+         * @description A group of the memo: expressions with the same rows.
+         *
+         *     Attributes:
+         *         id: the id of the group.
+         *         columns: the number of columns.
+         *         reads: the labels that the group reads, as ``stream.label``.
+         *         estimate: the estimates of its rows.
+         *         expressions: the logical expressions.
+         *         winners: the cheapest plan for each combination of required properties.
+         *         goals: the goals of the search, with their alternatives.
          */
         readonly Group: {
             /** Columns */
@@ -805,8 +847,11 @@ export interface components {
         };
         /**
          * GroupEstimate
-         * @description The estimates of a group; ``interval`` is null if rows stay valid, ``distinct`` counts the
-         *     different values of each column.
+         * @description The estimates of a group.
+         *
+         *     ``rate`` counts rows per time unit. ``interval`` is the mean validity in time units, null if
+         *     rows stay valid. ``population`` counts rows valid at an instant, and ``distinct`` the distinct
+         *     values of each column.
          */
         readonly GroupEstimate: {
             /** Distinct */
@@ -820,7 +865,15 @@ export interface components {
         };
         /**
          * KnownStep
-         * @description A rule found only expressions that were in the memo; all are named by their ids.
+         * @description A step without a change: the memo had all results of the rule before.
+         *
+         *     Attributes:
+         *         step: the number of the step.
+         *         kind: ``known``.
+         *         rule: the rule.
+         *         group: the group of the first matched expression.
+         *         matched: the ids of the matched expressions.
+         *         known: the ids of the results.
          */
         readonly KnownStep: {
             /** Group */
@@ -841,7 +894,7 @@ export interface components {
         };
         /**
          * LeftStep
-         * @description An alternative was pruned.
+         * @description A step that prunes an alternative.
          */
         readonly LeftStep: {
             /**
@@ -865,7 +918,7 @@ export interface components {
         };
         /**
          * MatchEdge
-         * @description An edge of a result; ``path`` is the name of the path that it stands for, if it has one.
+         * @description An edge of a result; ``path`` is the name of the path that the edge stands for, or null.
          */
         readonly MatchEdge: {
             /** Path */
@@ -887,7 +940,10 @@ export interface components {
         };
         /**
          * Memo
-         * @description All that a search found.
+         * @description The stage ``memo``: all groups, and the place of the plan among them.
+         *
+         *     ``root`` is the group of the answer, ``chosen`` the place of each node of the plan, and
+         *     ``symbols`` the thesis's sign of each operator.
          */
         readonly Memo: {
             /** Canonical */
@@ -943,7 +999,14 @@ export interface components {
         };
         /**
          * MemoExpression
-         * @description An expression of a group; ``source`` is the id of the one that ``rule`` made it of.
+         * @description An expression of a group.
+         *
+         *     Attributes:
+         *         id: the id of the expression.
+         *         text: the operator over its input groups.
+         *         inputs: the ids of the input groups.
+         *         rule: the rule that added the expression; null for the query as written.
+         *         source: the id of the expression that the rule was applied to, or null.
          */
         readonly MemoExpression: {
             /** Id */
@@ -959,8 +1022,9 @@ export interface components {
         };
         /**
          * MemoGoal
-         * @description Required properties of a group, and all alternatives for them; ``at_least`` is the cost of
-         *     the cheapest if the goal is ``done``, else a lower bound.
+         * @description Required properties of a group, and all alternatives (``ways``) for them.
+         *
+         *     ``at_least`` is the cost of the winner if the goal is ``done``, else a lower bound.
          */
         readonly MemoGoal: {
             /** At Least */
@@ -975,6 +1039,13 @@ export interface components {
         /**
          * MemoStatistics
          * @description The size of the memo, and the counters of each rule.
+         *
+         *     Attributes:
+         *         groups: the number of groups.
+         *         expressions: the number of logical expressions.
+         *         physical_expressions: the number of physical expressions that were costed.
+         *         merges: the number of group merges.
+         *         rules: the counters by the name of the rule.
          */
         readonly MemoStatistics: {
             /** Expressions */
@@ -992,7 +1063,7 @@ export interface components {
         };
         /**
          * Merged
-         * @description A merge: ``group`` was found to be equal to ``into``, and became part of it.
+         * @description A merge: ``group`` equals ``into``, and became a part of ``into``.
          */
         readonly Merged: {
             /** Group */
@@ -1103,7 +1174,18 @@ export interface components {
         };
         /**
          * Optimized
-         * @description A stored plan; ``id`` names the question, ``plan.digest`` the plan itself.
+         * @description A stored plan.
+         *
+         *     Attributes:
+         *         id: the id of the question; ``plan.digest`` identifies the plan itself.
+         *         plan: the chosen plan.
+         *         cost: the cost of the plan's tree, in microseconds per time unit.
+         *         shared_cost: the same, with shared parts counted once.
+         *         canonical_cost: the cost of the query as written, in the unit of ``cost``.
+         *         memo: the size of the memo, and the counters of each rule.
+         *         stop_reason: why the search ended.
+         *         optimize_ms: the time of the search, in milliseconds.
+         *         warnings: warnings about the query and its input.
          */
         readonly Optimized: {
             /** Canonical Cost */
@@ -1189,7 +1271,10 @@ export interface components {
         };
         /**
          * PictureDocument
-         * @description A plan as it is drawn; the boxes have the ids of the plan's nodes.
+         * @description The drawing of a plan; the boxes have the ids of the plan's nodes.
+         *
+         *     ``time_unit`` is the time unit of the catalog and ``seconds`` its length, null if unknown.
+         *     Rates and costs are shown in the unit ``per``.
          */
         readonly PictureDocument: {
             /** Boxes */
@@ -1203,6 +1288,18 @@ export interface components {
         /**
          * PlanDocument
          * @description A physical plan, as ``algebra/plan.schema.json`` publishes it.
+         *
+         *     Attributes:
+         *         version: the version of the schema.
+         *         digest: the digest of the plan.
+         *         time_unit: the time unit of the catalog.
+         *         parallelism: the number of partitions.
+         *         path_semantics: the path semantics, if not arbitrary.
+         *         evaluate_every: the period of evaluation in time units, if not at every instant.
+         *         nodes: the operators, inputs first.
+         *         root: the id of the node of the answer.
+         *         streams: the streams that the plan reads.
+         *         windows: the windows of the plan.
          */
         readonly PlanDocument: {
             /** Digest */
@@ -1228,7 +1325,14 @@ export interface components {
         };
         /**
          * PlanFound
-         * @description A cheaper plan of a group; ``before`` is the cost of the plan that it replaces.
+         * @description A new winner of a goal; costs are in microseconds per time unit.
+         *
+         *     Attributes:
+         *         cost: the cost of the plan.
+         *         local: the cost of its root operator alone.
+         *         inputs: the goals that the operator reads, with their costs.
+         *         before: the cost of the winner that it replaces; null for the first one.
+         *         again: whether a merge of groups had dropped an earlier winner.
          */
         readonly PlanFound: {
             /** Again */
@@ -1266,7 +1370,16 @@ export interface components {
         };
         /**
          * PlanNodeDocument
-         * @description One operator of a plan; ``inputs`` are ids of earlier nodes.
+         * @description A node of a plan.
+         *
+         *     Attributes:
+         *         id: the id of the node.
+         *         op: the name of the operator.
+         *         args: the arguments of the operator.
+         *         inputs: the ids of the input nodes, which come earlier.
+         *         columns: the names of the columns.
+         *         properties: the delivered properties.
+         *         estimate: the estimates of the node.
          */
         readonly PlanNodeDocument: {
             /** Args */
@@ -1286,7 +1399,7 @@ export interface components {
         };
         /**
          * PlanStep
-         * @description A cheaper plan was found for a group.
+         * @description A step that finds a cheaper plan for a group.
          */
         readonly PlanStep: {
             /**
@@ -1300,7 +1413,15 @@ export interface components {
         };
         /**
          * PlanStreamDocument
-         * @description What a plan reads of a stream.
+         * @description The part of a stream that a plan reads.
+         *
+         *     Attributes:
+         *         name: the name of the stream.
+         *         labels: the labels that the plan reads.
+         *         vertex_type: the type of vertices.
+         *         properties: the type of each property that the plan reads.
+         *         delay: the delay of the stream, in time units.
+         *         idle_ms: the time without rows after which the stream counts as idle, in milliseconds.
          */
         readonly PlanStreamDocument: {
             /** Delay */
@@ -1374,7 +1495,24 @@ export interface components {
         };
         /**
          * ProgressDocument
-         * @description The progress of a run; ``fraction`` is null if the input has no end.
+         * @description The progress of a run, over restarts.
+         *
+         *     Attributes:
+         *         phase: the phase of the run.
+         *         fraction: the finished part of the phase, from 0 to 1; null for unbounded input.
+         *         batch: the number of finished micro-batches.
+         *         edges: the number of edges with a label that the plan reads.
+         *         results: the number of results.
+         *         late: the number of late edges.
+         *         rejected: the number of rows that are no edges.
+         *         now: the application time reached, in time units; null before the first edge.
+         *         lag: the time that a live stream is behind the clock, in seconds; null if unknown.
+         *         ticks: the application time since the first edge, in time units.
+         *         seconds: the time since this run began.
+         *         edges_per_second: the mean over the last seconds.
+         *         results_per_second: the mean over the last seconds.
+         *         state_entries: the number of entries in the states of all operators.
+         *         state_bytes: the memory allocated for the states, in bytes.
          */
         readonly ProgressDocument: {
             /** Batch */
@@ -1410,8 +1548,10 @@ export interface components {
         };
         /**
          * Pruned
-         * @description A pruned alternative: it costs ``cost``, or at least that if not ``exact``, and only plans
-         *     below ``bound`` are of use.
+         * @description A pruned alternative.
+         *
+         *     ``cost`` is its cost if ``exact``, else a lower bound. The search uses only plans that cost less
+         *     than ``bound``.
          */
         readonly Pruned: {
             /** Bound */
@@ -1562,7 +1702,20 @@ export interface components {
         };
         /**
          * Reason
-         * @description The reason for an operator: its rules, its alternatives, and what decided.
+         * @description The reason for an operator: its rules, its alternatives, and the deciding difference.
+         *
+         *     Attributes:
+         *         group: the group of the goal.
+         *         required: the properties required of the group.
+         *         text: the operator over its input groups.
+         *         rule: the rule that proposed the operator.
+         *         cost: the cost of the winner, in microseconds per time unit.
+         *         local: the cost of the operator alone, in the same unit.
+         *         lineage: the expressions from the query as written to this one.
+         *         ways: the number of alternatives.
+         *         mirrored: the number of alternatives that only swap inputs.
+         *         runner_up: the cheapest other alternative, if any.
+         *         decided: the deciding difference to the runner-up.
          */
         readonly Reason: {
             /** Cost */
@@ -1592,7 +1745,7 @@ export interface components {
         };
         /**
          * RuleMeaning
-         * @description The rewrite of a rule; ``number`` is that of the thesis, null for a rule of Headrace.
+         * @description The rewrite of a rule; ``number`` is its number in the thesis, null for our own rules.
          */
         readonly RuleMeaning: {
             /** Algebra */
@@ -1603,6 +1756,9 @@ export interface components {
         /**
          * RuleStatistics
          * @description The counters of a rule in the search.
+         *
+         *     ``bindings`` counts matches of the rule, ``fired`` its results, and ``duplicates`` the results
+         *     that the memo had before. ``ms`` is the time of the rule in milliseconds.
          */
         readonly RuleStatistics: {
             /** Bindings */
@@ -1616,10 +1772,19 @@ export interface components {
         };
         /**
          * RuleStep
-         * @description The query enters, or a rule adds expressions that are equal to others.
+         * @description A step that adds expressions: the query enters the memo, or a rule fires.
          *
-         *     ``changed`` are expressions over other groups since some were ``merged``, ``removed`` those
-         *     that came to be others, ``known`` those that the rule found although they were there.
+         *     Attributes:
+         *         step: the number of the step.
+         *         rule: the rule; null for the query.
+         *         matched: the expressions that the rule matched.
+         *         kind: ``query`` or ``rule``.
+         *         added: the new expressions.
+         *         groups: the ids of the new groups.
+         *         merged: the merges of groups.
+         *         changed: the expressions whose input groups a merge changed.
+         *         removed: the ids of expressions that a merge made equal to others, or cyclic.
+         *         known: the ids of results of the rule that the memo had before.
          */
         readonly RuleStep: {
             /** Added */
@@ -1648,7 +1813,18 @@ export interface components {
         };
         /**
          * RunnerUp
-         * @description The next best alternative for the same rows.
+         * @description The cheapest other alternative of a goal; costs are in microseconds per time unit.
+         *
+         *     Attributes:
+         *         text: the operator over its inputs.
+         *         rule: the rule that proposed the operator.
+         *         enforcers: the names of the enforcers above it, the outermost first.
+         *         cost: the cost of the alternative; null for an infinite one.
+         *         exact: whether ``cost`` is exact; false for a pruned alternative.
+         *         at_least: a lower bound of the cost.
+         *         difference: the cost minus the winner's cost; null for an infinite one.
+         *         own: the part of the difference from the operators themselves.
+         *         inputs: the part of the difference from the inputs; null for an infinite one.
          */
         readonly RunnerUp: {
             /** At Least */
@@ -1680,7 +1856,7 @@ export interface components {
         };
         /**
          * SeenMember
-         * @description An expression as it was at a step; ``inputs`` are the groups that it reads.
+         * @description An expression at a step of the search; ``inputs`` are its input groups.
          */
         readonly SeenMember: {
             /** Group */
@@ -1704,8 +1880,15 @@ export interface components {
         };
         /**
          * Steps
-         * @description The steps of a search; ``more`` were not kept, ``known`` times a rule found nothing new,
-         *     and ``left`` alternatives were pruned.
+         * @description The steps of a search.
+         *
+         *     Attributes:
+         *         steps: the recorded steps, in order.
+         *         more: the number of steps that were not recorded.
+         *         known: the number of rule applications without a new expression.
+         *         left: the number of pruned alternatives.
+         *         rules: the rewrites of the rules that matched.
+         *         symbols: the thesis's sign of each operator.
          */
         readonly Steps: {
             /** Known */
@@ -1755,7 +1938,7 @@ export interface components {
         };
         /**
          * Symbol
-         * @description A symbol of a formula, its value and what it means.
+         * @description A symbol of a formula, its value and its meaning.
          */
         readonly Symbol: {
             /** Meaning */
@@ -1765,7 +1948,7 @@ export interface components {
         };
         /**
          * Traced
-         * @description A plan, and each step that led to it.
+         * @description A plan, and the steps of the search for it.
          */
         readonly Traced: {
             /** Canonical */
@@ -1812,7 +1995,9 @@ export interface components {
         };
         /**
          * Unit
-         * @description The unit that rates and costs are shown in: ``factor`` of the catalog's, and its sign.
+         * @description A display unit for rates and costs.
+         *
+         *     ``factor`` is its length in time units of the catalog, ``sign`` its abbreviation.
          */
         readonly Unit: {
             /** Factor */
