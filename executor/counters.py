@@ -76,14 +76,14 @@ class Counters:
 _FIELDS = tuple(field.name for field in fields(Counters))
 
 
-def given(rows: Batch) -> Counters:
-    """The counters of rows that came from somewhere, each counted for itself.
+def counters_of(rows: Batch) -> Counters:
+    """Counts rows and sums their validity, without coalescing.
 
-    A row that takes another one back takes back what that would still have been valid.
+    A retraction subtracts the time for which the retracted row would still have been valid.
     """
-    taken_back = rows.exp < 0
-    until = np.where(taken_back, ~rows.exp, rows.exp)
-    sign = np.where(taken_back, -1, 1)
+    is_retraction = rows.exp < 0
+    until = np.where(is_retraction, ~rows.exp, rows.exp)
+    sign = np.where(is_retraction, -1, 1)
     endless = until == FOREVER
     lasting = np.where(endless, 0.0, sign * (until - rows.ts).astype(np.float64))
     return Counters(

@@ -1,6 +1,6 @@
-"""Runs a plan in this process: for tests, and to measure operators beside their estimates.
+"""Runs a plan in this process, for tests and to compare operators with their estimates.
 
-In: a plan and edges in ts order. Out: decoded results in the order in which they are found.
+In: a plan and edges, sorted by ts or in any order. Out: decoded results, in the order of delivery.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..algebra.plan import PhysicalPlan, PlanStream
 from .batch import FOREVER, Batch, merged
-from .counters import Counters, given
+from .counters import Counters, counters_of
 from .dictionary import Dictionary
 from .operators.rewindow import kept_beyond
 from .partitioned import Partitioned, plan_counters
@@ -34,14 +34,17 @@ Edge = (
     | tuple[Vertex, Vertex, str, int, str]
     | tuple[Vertex, Vertex, str, int, str, Mapping[str, Value]]
 )
-"""Source, target, label, ts, and perhaps the stream and properties; among those may be ``op``,
-``-`` for a deletion, which comes after the insertions of its time."""
+"""Source, target, label, ts, and optionally the stream and the properties.
+
+The property ``op`` is ``-`` for a deletion. A deletion follows the insertions of the same ts.
+"""
 
 
 class Result(NamedTuple):
     """A binding of the answer's columns to a :data:`Value` each, valid in ``[ts, exp)``.
 
-    A negative ``exp`` ends at ``ts`` the validity of all that was said of the binding before.
+    A result with a negative ``exp`` is a retraction: it ends the validity of all earlier results
+    of the binding at ``ts``.
     """
 
     bindings: tuple[Any, ...]
@@ -50,7 +53,7 @@ class Result(NamedTuple):
 
 
 class LateEdge(NamedTuple):
-    """An edge that came when the ``watermark`` had passed its time."""
+    """An edge whose ts was smaller than the ``watermark`` when it arrived."""
 
     stream: str
     edge: Mapping[str, Any]
@@ -58,28 +61,36 @@ class LateEdge(NamedTuple):
 
 
 class LocalRun:
-    """A plan at work on record batches, in as many partitions as it is made for.
+    """A run of a plan over record batches, in the number of partitions that the plan has.
 
-    Raises:
-        PlanError: for a plan that cannot run.
+    Attributes:
+        dictionary: the codes of values.
+        partitioned: the pipelines of all stages and partitions.
+        watermark: the watermark of :meth:`take`.
+        late: the edges that came behind the watermark.
     """
 
     def __init__(self, plan: PhysicalPlan) -> None:
+        """Builds the pipelines of a plan.
+
+        Raises:
+            PlanError: for a plan that cannot run.
+        """
         self.dictionary = Dictionary(kept_beyond(plan))
         self.partitioned = Partitioned(plan, self.dictionary)
         self._plan = plan
         self._streams = streams_read(plan)
         self._leaves = leaves(plan)
         self._passed = {leaf.node: [Counters()] * len(leaf.predicates) for leaf in self._leaves}
-        self._held = {leaf.node: ReorderBuffer() for leaf in self._leaves}
+        self._reorder_buffers = {leaf.node: ReorderBuffer() for leaf in self._leaves}
         self.watermark = Watermark()
         self.late: list[LateEdge] = []
 
     def push(self, edges: Sequence[pa.RecordBatch]) -> Batch:
-        """Takes record batches of one stretch of time, each sorted by ts.
+        """Processes record batches of one range of time, each sorted by ts.
 
-        Their columns are those of :meth:`headrace.executor.scans.Leaf.select`. Decode the results
-        (:meth:`results`) before the next call.
+        The batches have the columns of :meth:`headrace.executor.scans.Leaf.select`. Decode the
+        results (:meth:`results`) before the next call.
 
         Raises:
             ValueError: for edges out of order or of the wrong vertex type.
@@ -89,11 +100,14 @@ class LocalRun:
         )
 
     def take(self, edges: Sequence[pa.RecordBatch], clock: int | None = None) -> Batch:
-        """Takes record batches in any order; gives the results of what need not wait.
+        """Processes record batches in any order; returns the results up to the new watermark.
 
-        Edges later than the watermark wait for a later call or :meth:`end`; those earlier than it
-        was before the call are set aside, in ``late``. ``clock`` is in milliseconds, for streams
-        that may be idle.
+        Edges behind the watermark of the last call are late and go to ``late``. Edges ahead of the
+        new watermark wait for a later call or :meth:`end`.
+
+        Args:
+            edges: the record batches.
+            clock: the time of day in milliseconds, for streams that may be idle.
 
         Raises:
             ValueError: for edges of the wrong vertex type.
@@ -104,51 +118,50 @@ class LocalRun:
             self._set_aside(batch)
             timely = batch.filter(pa.array(_times(batch) >= self.watermark.at))
             for leaf in self._leaves:
-                self._held[leaf.node].add(pa.Table.from_batches([self._selected(leaf, timely)]))
+                selected = pa.Table.from_batches([self._selected(leaf, timely)])
+                self._reorder_buffers[leaf.node].add(selected)
         self.watermark = self.watermark.after(seen, self._streams)
         return self._released(None if self.watermark.at == NEVER else self.watermark.at)
 
     def end(self) -> Batch:
-        """No more edges come: gives the results of all that waited."""
+        """Ends the input; returns the results of all edges that waited."""
         at_end = Seen({stream.name: FOREVER for stream in self._streams})
         self.watermark = self.watermark.after(at_end, self._streams)
         return self._released(until=FOREVER)
 
     def _released(self, until: int | None = None) -> Batch:
-        """The results of what waited and need not any longer; time comes to ``until``."""
-        due = {node: held.due(self.watermark.at) for node, held in self._held.items()}
-        return self._processed(
-            {
-                node: [b for table in tables for b in table.to_batches()]
-                for node, tables in due.items()
-            },
-            until,
-        )
+        """Processes the waiting edges that the watermark has reached, and advances to ``until``."""
+        due = {
+            node: [batch for table in buffer.due(self.watermark.at) for batch in table.to_batches()]
+            for node, buffer in self._reorder_buffers.items()
+        }
+        return self._processed(due, until)
 
     def _processed(
-        self, chosen: Mapping[int, Sequence[pa.RecordBatch]], until: int | None = None
+        self, selected: Mapping[int, Sequence[pa.RecordBatch]], until: int | None = None
     ) -> Batch:
-        """The results of edges of each leaf, every batch sorted by ts."""
+        """Processes the selected edges of each leaf, by node; every batch is sorted by ts."""
         if self.partitioned.now is not None:
             self.dictionary.tick(self.partitioned.now)
         rows = {}
         for leaf in self._leaves:
-            encoded = [leaf.encode(batch, self.dictionary) for batch in chosen[leaf.node]]
+            encoded = [leaf.encode(batch, self.dictionary) for batch in selected[leaf.node]]
             rows[leaf.node] = merged([Batch.empty(len(leaf.columns)), *encoded])
         if until is not None:
             until = aligned_time(until, self._plan.evaluate_every)
         return self.partitioned.process(rows, until)
 
     def _selected(self, leaf: Leaf, edges: pa.RecordBatch) -> pa.RecordBatch:
+        """The edges that a leaf selects; counts the output of its scan and of each filter."""
         *before, selected = leaf.steps(edges)
-        for i, left in enumerate(before):
-            ts = np.array(left["ts"].cast(pa.int64()), np.int64)
+        for i, remaining in enumerate(before):
+            ts = np.array(remaining["ts"].cast(pa.int64()), np.int64)
             rows = Batch(np.empty((0, len(ts)), np.int64), leaf.start(ts), leaf.expiry(ts))
-            self._passed[leaf.node][i] = self._passed[leaf.node][i].then(given(rows))
+            self._passed[leaf.node][i] = self._passed[leaf.node][i].then(counters_of(rows))
         return selected
 
     def _set_aside(self, edges: pa.RecordBatch) -> None:
-        """Keeps the edges that some leaf would have read, and that come too late."""
+        """Adds to ``late`` the late edges that some leaf selects."""
         late = edges.filter(pa.array(_times(edges) < self.watermark.at))
         if not late.num_rows:
             return
@@ -162,7 +175,7 @@ class LocalRun:
                 self.late.append(LateEdge(stream, edge, self.watermark.at))
 
     def results(self, batch: Batch) -> Iterator[Result]:
-        """The rows of a batch of results, decoded."""
+        """Decodes a batch of results."""
         if not len(batch):
             return
         columns = [self.dictionary.decode(codes).to_pylist() for codes in batch.columns]
@@ -177,12 +190,12 @@ class LocalRun:
 
     @property
     def counters(self) -> dict[int, Counters]:
-        """By node id; of a leaf only the rows that it gave are known."""
+        """Counters by node id; those of a leaf have only the rows of its output."""
         return plan_counters(self._plan, self.partitioned.counters, self._passed)
 
 
 def run_plan(plan: PhysicalPlan, edges: Iterable[Edge], batch_rows: int = 4096) -> Iterator[Result]:
-    """Runs a plan over edges sorted by ts and yields its results as they are found.
+    """Runs a plan over edges sorted by ts; yields results after each batch of ``batch_rows`` edges.
 
     Raises:
         PlanError: for a plan that cannot run.
@@ -198,7 +211,7 @@ def run_plan(plan: PhysicalPlan, edges: Iterable[Edge], batch_rows: int = 4096) 
 def run_disordered(
     plan: PhysicalPlan, batches: Iterable[Sequence[Edge]]
 ) -> tuple[list[Result], list[LateEdge]]:
-    """Runs a plan over micro-batches of edges in any order: what is found, and what is set aside.
+    """Runs a plan over micro-batches of edges in any order; returns results and late edges.
 
     Raises:
         PlanError: for a plan that cannot run.
@@ -213,7 +226,7 @@ def run_disordered(
 
 
 def _largest_times(edges: pa.RecordBatch, streams: Sequence[PlanStream]) -> dict[str, int]:
-    """The largest ts per stream; edges without a stream are of each."""
+    """The largest ts of each stream; edges without a stream count for every stream."""
     if not edges.num_rows:
         return {}
     if "stream" not in edges.schema.names:
@@ -232,14 +245,14 @@ def _record_batches(edges: Sequence[Edge]) -> list[pa.RecordBatch]:
     """One batch for each stream, vertex type and kind of properties."""
     kinds: dict[tuple[object, ...], list[Edge]] = {}
     for edge in edges:
-        held = edge[5] if len(edge) == 6 else {}
-        shape = ((name, type(value)) for name, value in sorted(held.items()))
+        properties = edge[5] if len(edge) == 6 else {}
+        shape = ((name, type(value)) for name, value in sorted(properties.items()))
         kinds.setdefault((type(edge[0]), len(edge), edge[4:5], *shape), []).append(edge)
     return [_record_batch(rows) for rows in kinds.values()]
 
 
 def _record_batch(edges: Sequence[Edge]) -> pa.RecordBatch:
-    """Edges that are all alike."""
+    """A record batch of edges with the same stream, types and properties."""
     first = edges[0]
     kind = pa.string() if isinstance(first[0], str) else pa.int64()
     types = (kind, kind, pa.string(), pa.int64(), pa.string())[: len(first)]

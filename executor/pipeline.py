@@ -1,17 +1,19 @@
-"""The in-process pipeline: the operators of a plan over batches of encoded rows.
+"""The in-process pipeline: the operators of a stage over batches of encoded rows.
 
-In: the nodes of a stage (:mod:`headrace.executor.stages`) in one of its partitions and, for each
-of the stage's inputs, batches sorted by ts. Out: per batch one of each output.
+In: the nodes of a stage (:mod:`headrace.executor.stages`) in one partition, and batches sorted by
+ts for each input of the stage. Out: for each call one batch for each output.
 
-Operators run one whole batch at a time in topological order, each with its inputs merged
-by ts; a node that feeds two consumers is computed once. A result's ``ts`` is that of the
-row that caused it, its ``exp`` the smallest expiry among its parts. State holds what is
-valid now and is a function of the still valid input rows, and of where the runs of REWINDOW
-began, so it can be rebuilt by :meth:`Pipeline.replay`; what else an operator at the root needs is
-small and explicit (:attr:`Pipeline.retention`, :meth:`Pipeline.extra_state`).
+Operators run in topological order, each over one whole batch, with its inputs merged by ts. A node
+that feeds two consumers is computed once. The ``ts`` of a result is that of the row that completes
+it; the ``exp`` of a result is the smallest expiry among its parts.
 
-Operators at the root also give rows when time passes. ``now`` is how far it has come: rows of
-``now`` may still come, and what lies before it is final. FOREVER is the end of the input.
+State follows from the valid input rows and from the starts of the runs of REWINDOW, so
+:meth:`Pipeline.replay` can rebuild it. An operator at the root may need more: expired rows for a
+while (:attr:`Pipeline.retention`) and a small extra state (:meth:`Pipeline.extra_state`).
+
+An operator at the root may also give rows when time advances. ``now`` is the present application
+time in ticks: rows with a ts of ``now`` may still come, and all before is final. FOREVER is the end
+of the input.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ import numpy as np
 from ..algebra.physical import PhysicalOperator
 from ..algebra.plan import PlanError
 from .batch import FOREVER, Batch, merged
-from .counters import ADDED_VALIDITY, DROPPED, Coalescing, Counters, Tally, given
+from .counters import ADDED_VALIDITY, DROPPED, Coalescing, Counters, Tally, counters_of
 from .dictionary import Dictionary
 from .operators.base import Operator, TimeDriven, WithExtraState
 from .operators.build import Site, build
@@ -42,7 +44,7 @@ _NOTHING: Mapping[int, Batch] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class StageNode:
-    """An operator of a stage; ``inputs`` are ids of earlier nodes or of the stage's inputs."""
+    """An operator of a stage; ``inputs`` are the ids of earlier nodes or of the stage's inputs."""
 
     id: int
     operator: PhysicalOperator
@@ -51,7 +53,7 @@ class StageNode:
 
 @dataclass(frozen=True, slots=True)
 class StageInput:
-    """Rows that come from outside the stage: a leaf of the plan, or another stage's result."""
+    """Rows from outside the stage: a leaf of the plan, or the output of another stage."""
 
     id: int
     width: int
@@ -59,16 +61,16 @@ class StageInput:
 
 @dataclass(slots=True)
 class _Node:
-    """A node at work."""
+    """A node with its running operator; ``counters`` has no state, which the operator knows."""
 
     stage_node: StageNode
     operator: Operator
     width: int
-    done: Counters = field(default_factory=Counters)
+    counters: Counters = field(default_factory=Counters)
 
 
 class Pipeline:
-    """A running stage; not safe for use by several threads at once."""
+    """A running stage; not thread-safe."""
 
     def __init__(
         self,
@@ -82,10 +84,10 @@ class Pipeline:
 
         Args:
             nodes: in topological order.
-            inputs: what :meth:`process` is fed with.
+            inputs: the inputs of :meth:`process`.
             outputs: the ids of the nodes (or inputs) whose rows are the results.
-            dictionary: what gave the codes; FILTER looks values up in it.
-            partition: the one whose rows these are.
+            dictionary: the dictionary of the codes in rows; FILTER decodes values with it.
+            partition: the partition of the rows.
 
         Raises:
             PlanError: for an operator that cannot run here, with the node's id.
@@ -113,17 +115,17 @@ class Pipeline:
         self._read_inside = Counter(i for node in nodes for i in node.inputs)
 
     def process(self, inputs: Mapping[int, Batch], now: int | None = None) -> dict[int, Batch]:
-        """Takes one batch per input (none where there are no rows) and gives those of outputs.
+        """Processes at most one batch for each input; returns one batch for each output.
 
         Args:
-            inputs: by id of the leaf or other input.
-            now: application time has come this far, although no row may say so; state
-                that expired by then is given back. Default: the largest ts in ``inputs``.
-                FOREVER: the input is at its end, and all that is held is given.
+            inputs: batches by the id of the input.
+            now: the application time to advance to, in ticks, even if no row has it as ts; state
+                that has expired by then is released. Default: the largest ts in ``inputs``.
+                FOREVER: the input is at its end, and operators give all rows that they hold.
 
         Raises:
-            ValueError: if a batch is not sorted by ts, starts before what was processed
-                already, or is of an unknown input.
+            ValueError: if a batch is not sorted by ts, has a row before the present time, or is of
+                an unknown input.
         """
         return self._run(inputs, now, wanted=True)
 
@@ -135,46 +137,48 @@ class Pipeline:
     ) -> None:
         """Like :meth:`process`, but gives no results and counts nothing.
 
-        A fresh pipeline that has replayed the input rows that expire after ``now -``
-        :attr:`retention`, is given such :meth:`runs` of the old one, and takes up its
-        :meth:`extra_state` of then, goes on as the one that had processed them all.
+        A new pipeline continues as the old one would after three steps:
+
+        - Replay the input rows that expire after ``now -`` :attr:`retention`.
+        - In the same call pass the :meth:`runs` of the old pipeline that expire after that time.
+        - Restore the :meth:`extra_state` that the old pipeline had at ``now``.
         """
         for node in self._nodes:
             if isinstance(node.operator, RewindowOperator):
-                known = runs.get(node.stage_node.id, Batch.empty(node.width))
-                node.operator.restore_runs(known)
+                node_runs = runs.get(node.stage_node.id, Batch.empty(node.width))
+                node.operator.restore_runs(node_runs)
         self._run(inputs, now, wanted=False)
 
     def record_runs(self) -> None:
-        """Records from now on where runs of REWINDOW begin, for :meth:`runs`."""
+        """Starts to record the runs of REWINDOW, for :meth:`runs`."""
         for node in self._nodes:
             if isinstance(node.operator, RewindowOperator):
                 node.operator.records_runs = True
 
     def runs(self) -> dict[int, Batch]:
         """The runs that began or grew since the last call, by node id, sorted by ts."""
-        found = {}
+        by_node = {}
         for node in self._nodes:
             if isinstance(node.operator, RewindowOperator) and node.operator.recorded_runs:
                 runs = merged(node.operator.recorded_runs)
                 node.operator.recorded_runs.clear()
-                found[node.stage_node.id] = runs.take(np.argsort(runs.ts, kind="stable"))
-        return found
+                by_node[node.stage_node.id] = runs.take(np.argsort(runs.ts, kind="stable"))
+        return by_node
 
     @property
     def retention(self) -> int:
-        """The number of ticks for which an input row is needed after its expiry."""
+        """The number of ticks for which a replay needs an input row after the row's expiry."""
         return max([node.stage_node.operator.retention() for node in self._nodes], default=0)
 
     def extra_state(self) -> bytes | None:
-        """State to keep beside the input, as of :attr:`now`; None if there is none."""
+        """State at :attr:`now` that a replay cannot rebuild; None if there is none."""
         for node in self._nodes:
             if isinstance(node.operator, WithExtraState):
                 return node.operator.extra_state()
         return None
 
     def restore(self, state: bytes, now: int) -> None:
-        """Restores an :meth:`extra_state` of ``now``, after a replay."""
+        """Restores the :meth:`extra_state` of ``now``, after a replay."""
         for node in self._nodes:
             if isinstance(node.operator, WithExtraState):
                 node.operator.restore(state, now)
@@ -182,11 +186,12 @@ class Pipeline:
     def _run(
         self, inputs: Mapping[int, Batch], now: int | None, *, wanted: bool
     ) -> dict[int, Batch]:
+        """Runs all operators; without ``wanted``, in a replay, counts nothing."""
         rows = self._accepted(inputs, now)
         if wanted:
             for i, batch in rows.items():
-                self._arrived[i] = self._arrived[i].then(given(batch))
-        pending = self._read_inside + Counter(self._outputs)
+                self._arrived[i] = self._arrived[i].then(counters_of(batch))
+        pending = self._read_inside + Counter(self._outputs)  # readers left, by node or input
         for node in self._nodes:
             stage_node = node.stage_node
             gathered = []
@@ -194,10 +199,11 @@ class Pipeline:
                 gathered.append(rows[i])
                 pending[i] -= 1
             for i in stage_node.inputs:
-                if not pending[i]:  # what everybody has read need not stay in memory
+                if not pending[i]:  # release a batch after its last reader
                     rows.pop(i, None)
             start = perf_counter()
             before, unmatched = _tally(node.operator), _unmatched(node.operator)
+            # In a replay, a node that nothing inside the stage reads only updates its state.
             read = wanted or self._read_inside[stage_node.id] > 0
             result = node.operator.process(gathered, read)
             if isinstance(node.operator, TimeDriven) and self._now is not None:
@@ -208,13 +214,19 @@ class Pipeline:
             if wanted:
                 work = _work(node.operator, gathered, result, start, before)
                 dropped = work.dropped + _unmatched(node.operator) - unmatched
-                node.done = node.done.then(replace(work, dropped=dropped))
+                node.counters = node.counters.then(replace(work, dropped=dropped))
             if pending[stage_node.id]:
                 rows[stage_node.id] = result
         return {output: rows[output] for output in self._outputs}
 
     def _accepted(self, inputs: Mapping[int, Batch], now: int | None) -> dict[int, Batch]:
-        """The batch of every input, checked, in arrays as the kernels want them."""
+        """Checks the inputs and advances :attr:`now`; returns a batch for every input.
+
+        Kernels need contiguous, writable arrays.
+
+        Raises:
+            ValueError: as :meth:`process`.
+        """
         unknown = set(inputs) - self._inputs
         if unknown:
             raise ValueError(f"no such input: {sorted(unknown)}; there are {sorted(self._inputs)}")
@@ -239,9 +251,9 @@ class Pipeline:
         return rows
 
     def purge(self, now: int) -> None:
-        """Gives back all state that expired at or before ``now``, at once.
+        """Releases all state that expired at or before ``now``.
 
-        :meth:`process` does so by itself now and then; this is for an exact account.
+        :meth:`process` releases expired state now and then; call this for exact metrics.
         """
         self._now = now if self._now is None else max(self._now, now)
         for node in self._nodes:
@@ -249,27 +261,30 @@ class Pipeline:
 
     @property
     def now(self) -> int | None:
-        """How far application time has come; None before the first row."""
+        """The present application time in ticks; None before the first row."""
         return self._now
 
     @property
     def arrived(self) -> dict[int, Counters]:
-        """Counters of the rows that came in, by the id of the input."""
+        """Counters of the rows of each input, by the id of the input."""
         return dict(self._arrived)
 
     @property
     def counters(self) -> dict[int, Counters]:
-        """By node id."""
+        """Counters of each operator, by node id."""
         return {
             node.stage_node.id: replace(
-                node.done, state_entries=node.operator.entries, state_bytes=node.operator.nbytes
+                node.counters, state_entries=node.operator.entries, state_bytes=node.operator.nbytes
             )
             for node in self._nodes
         }
 
 
 def _tally(operator: Operator) -> Tally | None:
-    """The tally of a coalescing operator; with deletions, retractions tell as much."""
+    """A copy of the tally of a coalescing operator; None for other operators.
+
+    The tally of a path over deletions is not used: its retractions subtract validity themselves.
+    """
     if isinstance(operator, PathWithDeletions) or not isinstance(operator, Coalescing):
         return None
     return operator.tally.copy()
@@ -283,10 +298,19 @@ def _unmatched(operator: Operator) -> int:
 def _work(
     operator: Operator, gathered: Sequence[Batch], result: Batch, start: float, before: Tally | None
 ) -> Counters:
-    """The counters of an operator for the rows that it took since ``start``."""
-    done = replace(given(result), rows_in=sum(map(len, gathered)), seconds=perf_counter() - start)
+    """The counters of an operator for one batch.
+
+    Args:
+        operator: the operator, after the batch.
+        gathered: its inputs.
+        result: its output.
+        start: when it began, by ``perf_counter``.
+        before: the operator's tally before the batch.
+    """
+    elapsed = perf_counter() - start
+    work = replace(counters_of(result), rows_in=sum(map(len, gathered)), seconds=elapsed)
     after = _tally(operator)
     if before is None or after is None:
-        return done
+        return work
     tally = after - before
-    return replace(done, dropped=int(tally[DROPPED]), validity=float(tally[ADDED_VALIDITY]))
+    return replace(work, dropped=int(tally[DROPPED]), validity=float(tally[ADDED_VALIDITY]))

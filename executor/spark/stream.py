@@ -1,9 +1,9 @@
 """A plan as a DataFrame on the user's own Spark session, sources and sinks.
 
-In: a streaming DataFrame of edges per stream of the plan, a static one per stored graph. Out: a
-streaming DataFrame of results: the answer's columns, ``ts`` and ``exp`` (null: valid without
-end); of reports ``at`` and ``event``. Unbounded, they never end: what closes is given when time
-has passed it.
+In: a streaming DataFrame of edges for each stream of the plan, a static one for each stored graph.
+Out: a streaming DataFrame of results with the answer's columns, ``ts`` and ``exp`` (null: valid
+without end); a plan with REPORT has ``at`` and ``event`` in their place. The input never ends: an
+aggregate or report is delivered as soon as the watermark has passed its time.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _FITTING: Mapping[PropertyType, tuple[str, ...]] = {
     "number": ("double", "float", "decimal", *_INTEGERS),
     "boolean": ("boolean",),
 }
-"""Spark's types that values of a type may have."""
+"""The types of Spark columns that a property of each type may come from."""
 
 
 def stream(
@@ -53,42 +53,42 @@ def stream(
     *,
     metrics: str = METRICS,
 ) -> DataFrame:
-    """The results of a plan over the user's streams.
+    """Returns the results of a plan over the user's streams.
 
-    Edges take effect in the order of their time, over all streams together: each waits until the
-    watermark has come to it (:mod:`headrace.executor.watermarks`). One that is earlier than the
-    watermark after the batch before is set aside. What is counted, late edges too, is among the
-    query's ``observedMetrics`` (:mod:`headrace.executor.spark.stage.observed`), as ``headrace``.
+    Edges take effect in the order of their time, over all streams together: each edge waits until
+    the watermark has reached it (:mod:`headrace.executor.watermarks`). An edge behind the
+    watermark of the last batch is late and set aside. The query's ``observedMetrics`` have the
+    metrics, the number of late edges among them, under the name ``headrace``
+    (:mod:`headrace.executor.spark.stage.observed`).
 
-    A plan for n partitions runs best where ``spark.sql.shuffle.partitions`` is n when the query
+    A plan for n partitions runs best if ``spark.sql.shuffle.partitions`` is n when the query
     starts.
 
     Args:
         spark: the session of the streams.
-        plan: what to run.
-        dataframes: for each stream of the plan a streaming DataFrame with columns
-            ``src``, ``trg``, ``label`` and ``ts`` (an integer in the plan's time unit), and
-            those of the properties that the plan reads, by their names; for each stored
-            graph a static one without ``ts``. It is read once, in the query's first batch, and
-            kept with its state: a query that goes on from its checkpoint has it there. Vertices
-            have ``id`` in place of ``src`` and ``trg``.
-        late: a folder, which every worker can write to, for edges that come too late: JSON lines
-            with the edge's stream, what the plan reads of it, and the reason.
-        metrics: the name under which the query's progress has what it counts
-            (:mod:`headrace.executor.spark.stage.observed`); to be chosen where two plans run in one
-            query.
+        plan: the plan to run.
+        dataframes: for each stream of the plan a streaming DataFrame with columns ``src``,
+            ``trg``, ``label`` and ``ts`` (an integer in the plan's time unit), and a column for
+            each property that the plan reads. For each stored graph a static DataFrame without
+            ``ts``; the query reads it in its first batch and keeps it in its checkpoint. A
+            DataFrame of vertices has ``id`` in place of ``src`` and ``trg``.
+        late: a folder for late edges, to which every worker can write: JSON lines with the edge's
+            stream, the columns that the plan reads, and the reason.
+        metrics: the name of the metrics in ``observedMetrics``; give two plans in one query
+            different names.
 
     Raises:
         PlanError: if the plan cannot be run.
-        InputError: if a stream or one of its columns is missing, or of another type, or a
-            stored graph is a stream, or the plan reads nothing else.
-        ExecutionError: if the session keeps state where this cannot work, or its workers run on a
-            Python without Headrace.
+        InputError: if a stream or a column is missing, a column has another type, a stored graph
+            comes as a streaming DataFrame or a stream as a static one, or the plan reads stored
+            graphs alone.
+        ExecutionError: if the session's state store is not RocksDB, or its workers run on a Python
+            without Headrace.
     """
     if spark.conf.get(PROVIDER) != ROCKSDB:
         raise ExecutionError(
             "Spark's transformWithState needs the state store RocksDB.",
-            f'Call spark.conf.set("{PROVIDER}", "{ROCKSDB}") before.',
+            f'Call spark.conf.set("{PROVIDER}", "{ROCKSDB}") first.',
         )
     check_document(plan)
     _check_kinds(plan, dataframes)
@@ -121,11 +121,12 @@ def stream(
 def edges_of(
     plan: PhysicalPlan, dataframes: Mapping[str, DataFrame]
 ) -> tuple[DataFrame, DataFrame | None]:
-    """The edges of all streams that a plan reads, as its leaves take them, and those of all
-    stored graphs.
+    """Returns the edges of all streams that a plan reads, and those of all stored graphs.
+
+    The second DataFrame is None if the plan reads no stored graph.
 
     Raises:
-        InputError: as :func:`stream`.
+        InputError: see :func:`stream`.
     """
     graphs = {scan.stream for _, scan in plan.scans if scan.range is None}
     streams = sorted({scan.stream for _, scan in plan.scans} - graphs)
@@ -138,90 +139,103 @@ def edges_of(
     types = {stream.name: stream.properties for stream in plan.streams}
 
     def edges(names: Iterable[str], *, stored: bool) -> DataFrame:
-        given = [(name, _given(name, dataframes, stored=stored)) for name in names]
+        frames = [(name, _frame_of(name, dataframes, stored=stored)) for name in names]
         return reduce(
             DataFrame.union,
-            [_edges(n, of, types[n], properties, stored=stored) for n, of in given],
+            [_edges(name, f, types[name], properties, stored=stored) for name, f in frames],
         )
 
     return edges(streams, stored=False), edges(sorted(graphs), stored=True) if graphs else None
 
 
-def _given(name: str, dataframes: Mapping[str, DataFrame], *, stored: bool) -> DataFrame:
+def _frame_of(name: str, dataframes: Mapping[str, DataFrame], *, stored: bool) -> DataFrame:
     """The DataFrame of a stream or stored graph."""
     what, kind = ("stored graph", "static") if stored else ("stream", "streaming")
-    given = dataframes.get(name)
-    if given is None:
+    frame = dataframes.get(name)
+    if frame is None:
         raise InputError(
-            f"The plan reads the {what} {name!r}, which is not given.",
-            f"Pass it: {{{name!r}: a {kind} DataFrame}}.",
+            f"The plan reads the {what} {name!r}, which has no DataFrame.",
+            f"Pass one: {{{name!r}: a {kind} DataFrame}}.",
         )
-    return given
+    return frame
 
 
 def _check_kinds(plan: PhysicalPlan, dataframes: Mapping[str, DataFrame]) -> None:
-    """That streams are streaming and stored graphs static."""
+    """Checks that the DataFrames of streams are streaming, and those of stored graphs static.
+
+    Raises:
+        InputError: if one is of the other kind.
+    """
     for scan in dict.fromkeys(scan for _, scan in plan.scans):
         stored = scan.range is None
-        given = dataframes.get(scan.stream)
-        if given is None or given.isStreaming != stored:
+        frame = dataframes.get(scan.stream)
+        if frame is None or frame.isStreaming != stored:
             continue
         what, is_ = ("stored graph", "streaming") if stored else ("stream", "static")
         raise InputError(
             f"The plan reads {scan.stream!r} as a {what}, and its DataFrame is a {is_} one.",
-            f"Pass a {'static' if stored else 'streaming'} DataFrame, or say otherwise in the "
-            "catalog whether it is stored.",
+            f"Pass a {'static' if stored else 'streaming'} DataFrame, or change in the catalog "
+            "whether the input is stored.",
         )
 
 
 def _edges(
     name: str,
-    given: DataFrame,
+    frame: DataFrame,
     types: Mapping[str, PropertyType],
     properties: Mapping[Field, str],
     *,
     stored: bool,
 ) -> DataFrame:
-    """One stream's edges with the stream's name, vertices as text, and all properties' columns;
-    those of a stored graph are of time 0."""
+    """The edges of one stream in the columns that all streams of a plan share.
+
+    Vertices become text, a missing property null, and the time of a stored graph's edges 0.
+
+    Raises:
+        InputError: if a column is missing or of another type.
+    """
     own = [field for field in properties if types.get(field[0]) == field[1]]
-    vertices = "id" in given.columns and not {"src", "trg"} & {*given.columns}
+    vertices = "id" in frame.columns and not {"src", "trg"} & {*frame.columns}
     roles = _COLUMNS_OF_VERTICES if vertices else _COLUMNS
-    wanted = (*(c for c in roles if c != OWN_TIME or not stored), *(of for of, _ in own))
-    missing = [column for column in wanted if column not in given.columns]
+    required = (*(c for c in roles if c != OWN_TIME or not stored), *(name for name, _ in own))
+    missing = [column for column in required if column not in frame.columns]
     if missing:
         raise InputError(
             f"The stream {name!r} has no column {', '.join(missing)}; "
-            f"it has {', '.join(given.columns)}.",
-            f"Rename its columns to {', '.join(wanted)}.",
+            f"it has {', '.join(frame.columns)}.",
+            f"Rename its columns to {', '.join(required)}.",
         )
     columns_of = {"label": "label", "src": "src", "trg": "trg"}
     if vertices:
         columns_of |= {"src": "id", "trg": "id"}
     text = [sf.col(c).cast("string").alias(role) for role, c in columns_of.items()]
-    if "op" in given.columns and DELETES in properties:
+    if "op" in frame.columns and DELETES in properties:
         own.append(DELETES)
     columns = [
         (
-            _property(name, given, field)
+            _property(name, frame, field)
             if field in own
             else sf.lit(None).cast(SQL_TYPES[field[1]])
         ).alias(column)
         for field, column in properties.items()
     ]
     time = (sf.lit(0) if stored else sf.col("ts")).cast("bigint").alias("ts")
-    edges = given.select(sf.lit(name).alias("stream"), *text, time, *columns)
+    edges = frame.select(sf.lit(name).alias("stream"), *text, time, *columns)
     return edges.where(sf.col("ts").between(0, LATEST))
 
 
-def _property(stream: str, given: DataFrame, field: Field) -> Column:
-    """A property's column as it is, where it can be, so that a source can be asked for it."""
+def _property(stream: str, frame: DataFrame, field: Field) -> Column:
+    """The column of a property, without a cast where possible: Spark can push down its filters.
+
+    Raises:
+        InputError: if the column has another type.
+    """
     name, kind = field
-    has = dict(given.dtypes)[name]
-    if has.partition("(")[0] not in _FITTING[kind]:
+    declared = dict(frame.dtypes)[name]
+    if declared.partition("(")[0] not in _FITTING[kind]:
         raise InputError(
-            f"Column {name} of the stream {stream!r} is {has}, where the plan takes {kind}.",
+            f"Column {name} of the stream {stream!r} is {declared}, but the plan takes {kind}.",
             f"Cast it to {SQL_TYPES[kind]}.",
         )
     column = sf.col(f"`{name.replace('`', '``')}`")
-    return column if has == SQL_TYPES[kind] else column.cast(SQL_TYPES[kind])
+    return column if declared == SQL_TYPES[kind] else column.cast(SQL_TYPES[kind])

@@ -20,8 +20,7 @@ from headrace.algebra.physical import (
 )
 from headrace.algebra.plan import PhysicalPlan
 from headrace.executor.batch import FOREVER, Batch
-from headrace.executor.counters import Counters
-from headrace.executor.counters import given as given_rows
+from headrace.executor.counters import Counters, counters_of
 from headrace.executor.local import Edge, LocalRun, Result
 from tests.executor.plans import path_over, plan_of
 from tests.executor.spreading import spread
@@ -164,4 +163,4 @@ def test_what_is_taken_back_is_no_longer_valid() -> None:
     """Valid in [0, 10), from 4 on until 14 instead; and forever, for a while."""
     ts, exp = np.array([0, 4, 4, 5, 6]), np.array([10, 14, ~10, FOREVER, ~FOREVER])
     rows = Batch(np.zeros((1, 5), np.int64), ts.astype(np.int64), exp.astype(np.int64))
-    assert given_rows(rows) == Counters(rows_out=5, endless=0, validity=14.0)
+    assert counters_of(rows) == Counters(rows_out=5, endless=0, validity=14.0)

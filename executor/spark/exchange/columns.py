@@ -1,7 +1,7 @@
 """Names of the columns of properties in Spark's DataFrames.
 
-``p0``, ``p1``, ...: one for each name and type among the properties that a plan's leaves read,
-in the order of these; so no name of a user's meets another one, nor differs by case alone. The
+The columns are ``p0``, ``p1``, ..., one for each pair of name and type that a plan's leaves read,
+in sorted order. Property names of users may collide, or differ by case alone; these do not. The
 ends, label, stream and ts of an edge have columns of their own.
 """
 
@@ -18,12 +18,14 @@ SQL_TYPES: Mapping[PropertyType, str] = {
     "number": "double",
     "boolean": "boolean",
 }
-"""Spark's types."""
+"""The Spark SQL type of each property type."""
 
 
 def properties_of(leaves: Collection[Leaf]) -> dict[Field, str]:
-    """The column of each property, by name and type; the time of an edge is none of them, but
-    what says of a deletion that it is one is."""
+    """The column of each property, by name and type.
+
+    The time of an edge has no such column; the mark of a deletion (``op``) has one.
+    """
     read = {
         (name, kind)
         for leaf in leaves
@@ -36,15 +38,14 @@ def properties_of(leaves: Collection[Leaf]) -> dict[Field, str]:
 
 
 def columns_of(leaves: Collection[Leaf]) -> dict[Field, str]:
-    """The same by the names of :attr:`headrace.executor.scans.Leaf.fields`."""
-    found = properties_of(leaves)
+    """The columns of :func:`properties_of`, by :attr:`headrace.executor.scans.Leaf.fields`."""
     return {
         (name if (name, kind) == DELETES else property_column(name), kind): column
-        for (name, kind), column in found.items()
+        for (name, kind), column in properties_of(leaves).items()
     }
 
 
 def carried(leaves: Collection[Leaf]) -> dict[Field, str]:
-    """Those of :func:`columns_of` that come with rows; the others are for predicates alone."""
-    given = {field for leaf in leaves for field in leaf.travelling}
-    return {field: column for field, column in columns_of(leaves).items() if field in given}
+    """The columns of :func:`columns_of` that rows carry; predicates alone read the others."""
+    fields = {field for leaf in leaves for field in leaf.travelling}
+    return {field: column for field, column in columns_of(leaves).items() if field in fields}

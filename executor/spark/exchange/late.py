@@ -1,7 +1,7 @@
 """Late edges: how partitions report them, and the folder that keeps them.
 
-A partition finds them, each edge by the one row that represents it. They travel with the reports to
-the end of the batch.
+An edge may be several rows, in several partitions. One of the rows names the edge's source, and the
+partition of that row reports a late edge. The report reaches the driver at the end of the batch.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ from ...scans import Leaf
 from ..host.files import written_aside
 from .columns import carried
 
-TOLD = "told"
-"""The column by which a row speaks for its edge: the position of the edge's stream and label among
-:func:`sources_of`; :data:`SILENT` in other rows of the edge."""
+LATE_SOURCE = "told"
+"""The column with the position of the edge's stream and label in :func:`sources_of`.
 
-SILENT = -1
+One row of an edge has the position; the other rows have :data:`NO_SOURCE`.
+"""
+
+NO_SOURCE = -1
 
 
 def sources_of(plan: PhysicalPlan) -> tuple[tuple[str, str], ...]:
@@ -35,7 +37,7 @@ def sources_of(plan: PhysicalPlan) -> tuple[tuple[str, str], ...]:
 
 @dataclass(frozen=True, slots=True)
 class LateRows:
-    """JSON lines of edges that came too late, and how many there are of each stream."""
+    """JSON lines of late edges, and their number by stream."""
 
     lines: bytes = b""
     of_streams: Mapping[str, int] = field(default_factory=dict)
@@ -44,18 +46,25 @@ class LateRows:
     def of(
         rows: pa.Table, leaves: Sequence[Leaf], sources: Sequence[tuple[str, str]], watermark: int
     ) -> LateRows:
-        """From rows of leaves (with :data:`TOLD`), of which ``leaves`` has that of each port."""
+        """Builds the JSON lines of late rows of leaves.
+
+        Args:
+            rows: the rows, with the column :data:`LATE_SOURCE`.
+            leaves: the leaf of each port.
+            sources: the streams and labels of :func:`sources_of`.
+            watermark: the watermark that the rows came behind.
+        """
         names = {column: name.removeprefix(".") for (name, _), column in carried(leaves).items()}
         documents = []
-        given: list[dict[str, Any]] = rows.to_pylist()
-        for row in given:
-            if row[TOLD] == SILENT:
+        records: list[dict[str, Any]] = rows.to_pylist()
+        for row in records:
+            if row[LATE_SOURCE] == NO_SOURCE:
                 continue
-            stream, label = sources[row[TOLD]]
+            stream, label = sources[row[LATE_SOURCE]]
             integers = leaves[row["port"]].vertex_type == "integer"
             src, trg = (int(row[end]) if integers else row[end] for end in ("src", "trg"))
-            held = {name: row[column] for column, name in names.items() if row[column] is not None}
-            edge = {"src": src, "trg": trg, "label": label, "ts": row["ts"], **held}
+            values = {n: row[column] for column, n in names.items() if row[column] is not None}
+            edge = {"src": src, "trg": trg, "label": label, "ts": row["ts"], **values}
             reason = f"late: the watermark was {watermark}"
             documents.append({"stream": stream, "row": edge, "reason": reason})
         lines = "".join(json.dumps(d, ensure_ascii=False) + "\n" for d in documents)
@@ -63,7 +72,7 @@ class LateRows:
 
 
 def added(counts: Mapping[str, int], more: Mapping[str, int]) -> dict[str, int]:
-    """Counts by name, and more of them."""
+    """Adds two mappings of names to counts."""
     return {name: counts.get(name, 0) + more.get(name, 0) for name in sorted({*counts, *more})}
 
 
@@ -77,7 +86,7 @@ class LateFolder:
         self._path = path
 
     def write(self, batch: int | str, parts: Iterable[bytes], task: int | None = None) -> None:
-        """Keeps the lines of a batch; of none no file is made."""
+        """Writes the lines of a batch to a file; a batch without lines gets no file."""
         lines = b"".join(parts)
         if not lines:
             return
@@ -87,20 +96,20 @@ class LateFolder:
             file.write(lines)
 
     def write_in_task(self, parts: Iterable[bytes]) -> None:
-        """The same inside a task of a streaming query."""
+        """Writes the lines of one task of a micro-batch to a file of the task's own."""
         context = TaskContext.get()
         if context is None:
-            raise RuntimeError("this is no task of Spark's")
+            raise RuntimeError("write_in_task runs only inside a Spark task")
         batch = context.getLocalProperty("streaming.sql.batchId") or "0"
         self.write(batch, parts, context.partitionId())
 
     def lines(self) -> Iterator[bytes]:
-        """The lines of all batches, in their order."""
+        """The content of each file, in the order of batches."""
         for path in sorted(self._path.glob("late-*.jsonl")):
             yield path.read_bytes()
 
     def gathered(self, into: Path) -> bool:
-        """Writes all of it to one file, if there is any."""
+        """Writes the lines of all batches to one file; returns False if there are none."""
         parts = list(self.lines())
         if not parts:
             return False

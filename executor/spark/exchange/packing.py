@@ -1,9 +1,9 @@
-"""Messages: how rows cross an exchange, and lie in state.
+"""Messages: the form in which rows cross an exchange and are kept in state.
 
-PySpark hands rows to a stateful processor one by one, while a packed row costs as much as
-one: so many rows travel as one Arrow stream. Every batch takes at least one message, perhaps
-an empty one, from each sender to each partition: a partition without rows is never called
-otherwise, and would not see time pass.
+PySpark hands rows to a stateful processor one by one, and a message costs as much as one row.
+So one message carries many rows, as an Arrow stream. In every batch each sender sends each
+partition at least one message, which may be empty: Spark never calls a partition without input, and
+time would not advance there.
 """
 
 from __future__ import annotations
@@ -24,26 +24,37 @@ from ...scans import Leaf
 from ...stages import Flow
 from ...watermarks import NEVER, Seen
 from .columns import carried
-from .late import SILENT, TOLD
+from .late import LATE_SOURCE, NO_SOURCE
 
 PARTITION = "partition"
 """The column that messages are grouped by; it holds one of :func:`partition_keys`."""
 
 PACKED = f"{PARTITION} int, kind string, source int, number int, now bigint, payload binary"
-"""A message: the how manieth it is of its sender, and the latest ts that the sender knows of."""
+"""The schema of messages; :class:`Message` has its columns."""
 
 NO_STREAM = -1
+"""The stream number of an edge of a stored graph."""
+
 END = -2
-"""Among rows of leaves, the number that stands for the end of the input instead of a leaf's."""
+"""The leaf number of the row that marks the end of the input."""
 _MASK = 0xFFFFFFFF
-_OF_WAITING = ["of", "clock"]
+_WATERMARK_COLUMNS = ["of", "clock"]
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Rows as an Arrow stream (``payload`` may be empty), a report as JSON, what was seen of the
-    streams as JSON (:class:`headrace.executor.watermarks.Seen`), JSON lines of late edges, or the
-    news that the input is at its end."""
+    """A message of one sender to one partition.
+
+    Attributes:
+        partition: the receiver's number.
+        kind: the content of ``payload``. rows: an Arrow stream, or nothing. report: JSON. seen: the
+            largest ts of each stream, as JSON (:class:`headrace.executor.watermarks.Seen`).
+            late: late edges as JSON lines. end: nothing; the input is at its end.
+        source: the sender's number.
+        number: the position of the message among the sender's messages of a batch.
+        now: the largest ts that the sender has seen, in ticks.
+        payload: the content.
+    """
 
     partition: int
     kind: Literal["rows", "report", "seen", "late", "end"]
@@ -55,17 +66,17 @@ class Message:
 
 @cache
 def partition_keys(partitions: int) -> tuple[int, ...]:
-    """For each partition the value that Spark sends to the shuffle partition of its number.
+    """For each partition a key that Spark hashes to the shuffle partition of the same number.
 
-    They depend on nothing but the number of partitions, for state is kept by them. With
-    another number of shuffle partitions several may meet in one task, which costs time only.
+    Spark keeps state by key, so the keys depend only on the number of partitions. With another
+    number of shuffle partitions in Spark, partitions may share a task, which costs time only.
     """
-    found: dict[int, int] = {}
+    keys: dict[int, int] = {}
     key = 0
-    while len(found) < partitions:
-        found.setdefault(_murmur3(key) % partitions, key)
+    while len(keys) < partitions:
+        keys.setdefault(_murmur3(key) % partitions, key)
         key += 1
-    return tuple(found[partition] for partition in range(partitions))
+    return tuple(keys[partition] for partition in range(partitions))
 
 
 def _murmur3(value: int) -> int:
@@ -87,18 +98,18 @@ def leaf_packer(
     partitions: int,
     streams: Sequence[str] | None = None,
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """What Spark applies to rows (leaf, src, trg, ts and properties): they become messages to
-    the first stage.
+    """Returns the function that packs rows of leaves into messages to the first stage.
 
-    Where rows wait for a watermark they are those of
-    :func:`headrace.executor.spark.reading.scan_rows.waiting_rows`, and each partition is told what
-    was seen of the streams, in place of the latest ts.
+    Spark applies the function to rows of
+    :func:`headrace.executor.spark.reading.scan_rows.leaf_rows`, or, where rows wait for a
+    watermark, of :func:`headrace.executor.spark.reading.scan_rows.waiting_rows`. With a watermark
+    each partition gets the largest ts of each stream, otherwise the largest ts of all.
 
     Args:
-        flows: of each port of the stage the number of its leaf, and how its rows spread.
-        leaves: by their numbers.
-        partitions: how many there are.
-        streams: their names by their numbers, where rows wait.
+        flows: for each port of the stage the number of its leaf, and how rows are distributed.
+        leaves: the leaves by number.
+        partitions: the number of partitions.
+        streams: the names of streams by number, where rows wait for a watermark.
     """
 
     hashed_by = [_hashed_column(leaves, leaf, flow) for leaf, flow in flows]
@@ -125,9 +136,9 @@ def leaf_packer(
                 yield packed([message], partitions)
                 number += 1
         if streams is not None:
-            told = json.dumps(asdict(seen)).encode()
+            times = json.dumps(asdict(seen)).encode()
             yield packed(
-                [Message(k, "seen", source, number + k, now, told) for k in range(partitions)],
+                [Message(k, "seen", source, number + k, now, times) for k in range(partitions)],
                 partitions,
             )
         elif partitions > 1 or not number or ended:
@@ -141,7 +152,7 @@ def leaf_packer(
 
 
 def _seen(batch: pa.RecordBatch, streams: Sequence[str]) -> Seen:
-    """The largest ts of each stream among some rows, and the clock."""
+    """The largest ts of each stream among the rows of a batch, and the clock."""
     of, ts = batch["of"].to_numpy(), batch["ts"].to_numpy()
     clocks: Any = batch["clock"]
     return Seen(
@@ -151,9 +162,9 @@ def _seen(batch: pa.RecordBatch, streams: Sequence[str]) -> Seen:
 
 
 def _of_leaves(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """What goes on to the stage."""
+    """The rows that a leaf selected, without the columns for the watermark."""
     chosen = batch.filter(pa.array(batch["leaf"].to_numpy() >= 0))
-    return chosen.drop_columns(_OF_WAITING)
+    return chosen.drop_columns(_WATERMARK_COLUMNS)
 
 
 def _spread(
@@ -162,27 +173,27 @@ def _spread(
     hashed_by: Sequence[tuple[str, bool]],
     partitions: int,
 ) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """The rows (port, src, trg, ts and properties) of each partition that has any."""
+    """Yields each partition that gets rows, with its rows (port, src, trg, ts and properties)."""
     names = ["port", *batch.schema.names[1:]]
     if partitions == 1:  # then the ports are the leaves
         yield 0, batch.rename_columns(names)
         return
     leaf = batch[0].to_numpy()
-    spoken: set[int] = set()
+    reported: set[int] = set()  # leaves whose rows have their edges' source already
     parts: list[list[pa.RecordBatch]] = [[] for _ in range(partitions)]
     for port, (number, flow) in enumerate(flows):
         own = batch.filter(pa.array(leaf == number))
         own = own.set_column(0, "port", pa.array(np.full(own.num_rows, port, np.int32)))
-        if number in spoken:
-            own = _silent(own)
-        spoken.add(number)
+        if number in reported:
+            own = _without_source(own)
+        reported.add(number)
         match flow.spread:
             case "single":
                 parts[0].append(own)
             case "broadcast":
                 parts[0].append(own)
                 for part in parts[1:]:
-                    part.append(_silent(own))
+                    part.append(_without_source(own))
             case _:
                 name, as_integers = hashed_by[port]
                 values = own[name].cast(pa.int64()) if as_integers else own[name]
@@ -195,18 +206,20 @@ def _spread(
             yield k, pa.Table.from_batches(filled).combine_chunks().to_batches()[0]
 
 
-def _silent(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """Rows that do not speak for their edges, since others do."""
-    if TOLD not in rows.schema.names:
+def _without_source(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """The rows with :data:`NO_SOURCE`, since copies of them have their edges' source."""
+    if LATE_SOURCE not in rows.schema.names:
         return rows
-    place = rows.schema.get_field_index(TOLD)
-    silent = pa.array(np.full(rows.num_rows, SILENT, np.int32))
-    return rows.set_column(place, rows.schema.field(place), silent)
+    position = rows.schema.get_field_index(LATE_SOURCE)
+    no_source = pa.array(np.full(rows.num_rows, NO_SOURCE, np.int32))
+    return rows.set_column(position, rows.schema.field(position), no_source)
 
 
 def _hashed_column(leaves: Sequence[Leaf], number: int, flow: Flow) -> tuple[str, bool]:
-    """The column that the rows of a leaf may be hashed by, and whether it holds integers that
-    may travel as text."""
+    """The column by which the rows of a leaf are hashed, and whether it holds integers.
+
+    Integers may travel as text; their hash is that of the integer.
+    """
     leaf = leaves[number]
     if flow.spread != "hash":
         return "src", False
@@ -217,7 +230,7 @@ def _hashed_column(leaves: Sequence[Leaf], number: int, flow: Flow) -> tuple[str
 
 
 def packed(messages: Sequence[Message], partitions: int) -> pa.RecordBatch:
-    """Messages as rows of :data:`PACKED`."""
+    """Messages as rows of the schema :data:`PACKED`."""
     keys = partition_keys(partitions)
     return pa.RecordBatch.from_pydict(
         {
@@ -232,7 +245,7 @@ def packed(messages: Sequence[Message], partitions: int) -> pa.RecordBatch:
 
 
 def bytes_of_frame(frame: pd.DataFrame) -> bytes:
-    """Messages as Spark hands them over, for :func:`frame_of_bytes`."""
+    """Messages from Spark as an Arrow stream; :func:`frame_of_bytes` reads it."""
     return arrow_bytes(pa.RecordBatch.from_pandas(frame, preserve_index=False))
 
 

@@ -1,7 +1,8 @@
 """The columns of rows between stages and in state, and their conversion to batches of codes.
 
-Rows of leaves are (port, src, trg, ts) and properties: their expiry follows from their ts. Rows
-that operators made are (port, values, ts, exp). ``port`` is a position among the stage's inputs.
+Rows of leaves have the columns port, src, trg, ts and properties; their expiry follows from ts.
+Rows of operators have the columns port, values, ts and exp. ``port`` is the position of an input
+among the inputs of the stage.
 """
 
 from __future__ import annotations
@@ -35,24 +36,30 @@ _LIFETIMES: Final = np.array([4**k for k in range(32)] + [FOREVER], np.int64)
 
 
 class Wire(Protocol):
-    """The rows that come into a stage."""
+    """The format of the rows that come into a stage."""
 
     @property
     def schema(self) -> pa.Schema:
-        """Their columns."""
+        """The columns of the rows."""
         ...
 
     def expiry(self, rows: pa.Table) -> IntArray:
-        """Until when each is to be kept: as long as it is valid, or, where the stage does not read
-        it, until time has come to it and it travels on."""
+        """The time until which the log keeps each row, in ticks.
+
+        A row that the stage reads is kept while it is valid. A row that only travels through the
+        stage is kept until its ts.
+        """
         ...
 
     def windows(self, rows: pa.Table) -> IntArray:
-        """A length of time that each is valid for, at most and roughly; there are few of them."""
+        """An upper bound of the length of each row's validity, in ticks; with few distinct values.
+
+        The log groups rows by it.
+        """
         ...
 
     def batches(self, rows: pa.Table, dictionary: Dictionary) -> dict[int, Batch]:
-        """Rows sorted by ts as what the stage's pipeline takes."""
+        """Encodes rows, sorted by ts, as batches of the stage's pipeline, by port."""
         ...
 
 
@@ -65,7 +72,7 @@ def wire_of(plan: PhysicalPlan, stage: Stage) -> Wire:
 
 
 def runs_wire(plan: PhysicalPlan, stage: Stage) -> RowWire:
-    """The wire of the runs of a stage's REWINDOWs, which are kept as rows, by node."""
+    """The wire of the runs of a stage's REWINDOWs: each REWINDOW is a port."""
     operators = ((i, plan.nodes[i].operator) for i in stage.nodes)
     nodes = [i for i, operator in operators if isinstance(operator, Rewindow)]
     widths = widths_of(plan)
@@ -75,8 +82,8 @@ def runs_wire(plan: PhysicalPlan, stage: Stage) -> RowWire:
 
 def leaves_of(plan: PhysicalPlan, stage: Stage) -> tuple[Leaf, ...]:
     """The leaf of each input of the first stage."""
-    known = {leaf.node: leaf for leaf in leaves(plan)}
-    return tuple(known[flow.source] for flow in stage.inputs)
+    by_node = {leaf.node: leaf for leaf in leaves(plan)}
+    return tuple(by_node[flow.source] for flow in stage.inputs)
 
 
 def value_types(plan: PhysicalPlan) -> frozenset[PropertyType]:
@@ -93,10 +100,12 @@ def text_or_integers(types: frozenset[VertexType]) -> VertexType:
 
 
 class LeafWire:
-    """Rows of leaves.
+    """The wire of rows of leaves.
 
-    ``flows`` are the stage's inputs, ``leaves`` the leaf of each; ``read`` the ports that the stage
-    itself reads (default: all).
+    Args:
+        flows: the inputs of the stage.
+        leaves: the leaf of each input.
+        read: the ports that the stage itself reads; default: all.
     """
 
     def __init__(
@@ -105,8 +114,8 @@ class LeafWire:
         self._flows = flows
         self.leaves = leaves
         self._read = {flow.port for flow in flows} if read is None else read
-        travels = text_or_integers(frozenset(leaf.vertex_type for leaf in leaves))
-        vertex = pa.int64() if travels == "integer" else pa.string()
+        vertex_type = text_or_integers(frozenset(leaf.vertex_type for leaf in leaves))
+        vertex = pa.int64() if vertex_type == "integer" else pa.string()
         self._columns = carried(leaves)
         properties = {column: ARROW_TYPES[kind] for (_, kind), column in self._columns.items()}
         self.schema = pa.schema(
@@ -114,17 +123,17 @@ class LeafWire:
         )
 
     def expiry(self, rows: pa.Table) -> IntArray:
-        """Of its leaf's window."""
+        """The expiry in the window of each row's leaf; ts where the stage does not read the row."""
         port, ts = rows["port"].to_numpy(), rows["ts"].to_numpy()
-        found = ts.copy()
+        expiry = ts.copy()
         for i, (flow, leaf) in enumerate(zip(self._flows, self.leaves, strict=True)):
             if flow.port in self._read:
                 own = port == i
-                found[own] = leaf.expiry(ts[own])
-        return found
+                expiry[own] = leaf.expiry(ts[own])
+        return expiry
 
     def windows(self, rows: pa.Table) -> IntArray:
-        """The length of its leaf's window; that of a stored graph has no end."""
+        """The range of the window of each row's leaf; FOREVER for a stored graph."""
         ranges = np.array(
             [FOREVER if leaf.scan.range is None else leaf.scan.range for leaf in self.leaves],
             np.int64,
@@ -132,17 +141,17 @@ class LeafWire:
         return np.asarray(ranges[rows["port"].to_numpy()])
 
     def batches(self, rows: pa.Table, dictionary: Dictionary) -> dict[int, Batch]:
-        """Integers that travelled as text become integers again."""
-        found = {}
+        """Encodes the rows of each port; integers that travelled as text become integers again."""
+        batches = {}
         for i, (flow, leaf) in enumerate(zip(self._flows, self.leaves, strict=True)):
             own = _of_port(rows, i, len(self._flows))
             if own.num_rows:
                 edges = self._edges(own, leaf).combine_chunks().to_batches()[0]
-                found[flow.port] = leaf.encode(edges, dictionary)
-        return found
+                batches[flow.port] = leaf.encode(edges, dictionary)
+        return batches
 
     def _edges(self, rows: pa.Table, leaf: Leaf) -> pa.Table:
-        """Rows of a leaf with the columns that it knows."""
+        """Rows of a leaf, with the leaf's names of the columns."""
         vertex = ARROW_TYPES[leaf.vertex_type]
         columns: dict[str, Any] = {"src": rows["src"].cast(vertex), "trg": rows["trg"].cast(vertex)}
         columns |= {
@@ -155,12 +164,17 @@ class LeafWire:
 
 
 class RowWire:
-    """Rows that operators made.
+    """The wire of rows of operators.
 
-    A column of values is one for each type that values of the plan have: ``s0``, of strings,
-    ``i0``, of integers, ``n0``, of numbers, ``b0``, of booleans. At most one of them is not null;
-    none is where the value is missing. Rows of few columns are null in the others. ``read`` are the
-    ports that the stage itself reads (default: all).
+    Each column of a relation is one Arrow column for each type among the plan's values: ``s0`` of
+    strings, ``i0`` of integers, ``n0`` of numbers, ``b0`` of booleans. At most one of these is not
+    null; all are null if the value is missing. A row of a narrow relation is null in the columns
+    of wider ones.
+
+    Args:
+        flows: the inputs of the stage.
+        types: the types of values in the plan.
+        read: the ports that the stage itself reads; default: all.
     """
 
     def __init__(
@@ -171,7 +185,7 @@ class RowWire:
     ) -> None:
         self.flows = self._flows = tuple(flows)
         self._read = {flow.port for flow in flows} if read is None else read
-        self._types = [known for known in _TYPES if known in types]
+        self._types = [kind for kind in _TYPES if kind in types]
         self._width = max((flow.width for flow in flows), default=0)
         values = {
             f"{kind[0]}{j}": ARROW_TYPES[kind] for j in range(self._width) for kind in self._types
@@ -179,31 +193,31 @@ class RowWire:
         self.schema = pa.schema({"port": pa.int32(), **values, "ts": pa.int64(), "exp": pa.int64()})
 
     def rows(self, port: int, batch: Batch, dictionary: Dictionary) -> pa.RecordBatch:
-        """A batch as rows of an input, by its position."""
+        """Decodes a batch to rows of the input at position ``port``."""
         count = len(batch)
         columns: list[pa.Array[Any]] = [pa.array(np.full(count, port, np.int32))]
         for j in range(self._width):
-            given = _decoded(batch.columns[j], dictionary) if j < batch.width else {}
+            values = _decoded(batch.columns[j], dictionary) if j < batch.width else {}
             for kind in self._types:
                 type_ = ARROW_TYPES[kind]
-                columns.append(given.get(kind, pa.nulls(count, type_)).cast(type_))
+                columns.append(values.get(kind, pa.nulls(count, type_)).cast(type_))
         columns += [pa.array(batch.ts), pa.array(batch.exp)]
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
     def expiry(self, rows: pa.Table) -> IntArray:
-        """As the row says, or that which it takes back."""
+        """The expiry of each row, or of the row that it retracts; ts where the stage reads none."""
         ports = [i for i, flow in enumerate(self._flows) if flow.port in self._read]
         read = np.isin(rows["port"].to_numpy(), ports)
         return np.where(read, lasting(rows["exp"].to_numpy()), rows["ts"].to_numpy())
 
     def windows(self, rows: pa.Table) -> IntArray:
-        """The next power of four."""
+        """The length of each row's validity, rounded up to a power of four."""
         lifetime = lasting(rows["exp"].to_numpy()) - rows["ts"].to_numpy()
         return np.asarray(_LIFETIMES[np.searchsorted(_LIFETIMES, lifetime)])
 
     def batches(self, rows: pa.Table, dictionary: Dictionary) -> dict[int, Batch]:
-        """Rows by their input."""
-        found = {}
+        """Encodes the rows of each port."""
+        batches = {}
         for i, flow in enumerate(self._flows):
             own = _of_port(rows, i, len(self._flows)).combine_chunks()
             if own.num_rows:
@@ -211,19 +225,20 @@ class RowWire:
                 until = lasting(exp)
                 columns = [self._encoded(own, j, until, dictionary) for j in range(flow.width)]
                 codes = np.array(columns, np.int64).reshape(flow.width, len(ts))
-                found[flow.port] = Batch(codes, ts, exp)
-        return found
+                batches[flow.port] = Batch(codes, ts, exp)
+        return batches
 
     def _encoded(self, rows: pa.Table, j: int, exp: IntArray, dictionary: Dictionary) -> IntArray:
+        """Encodes column ``j`` of a relation, from its Arrow columns by type."""
         codes = np.empty(rows.num_rows, np.int64)
-        left = np.ones(rows.num_rows, np.bool_)
+        missing = np.ones(rows.num_rows, np.bool_)
         for kind in self._types:
             column = rows[f"{kind[0]}{j}"]
-            there = column.is_valid().to_numpy()
-            codes[there] = dictionary.encode(column.drop_null(), exp[there])
-            left &= ~there
-        if left.any():
-            codes[left] = dictionary.encode(pa.nulls(int(left.sum())), exp[left])
+            valid = column.is_valid().to_numpy()
+            codes[valid] = dictionary.encode(column.drop_null(), exp[valid])
+            missing &= ~valid
+        if missing.any():
+            codes[missing] = dictionary.encode(pa.nulls(int(missing.sum())), exp[missing])
         return codes
 
 
@@ -232,18 +247,18 @@ def _of_port(rows: pa.Table, port: int, ports: int) -> pa.Table:
 
 
 def _decoded(codes: IntArray, dictionary: Dictionary) -> Mapping[PropertyType, pa.Array[Any]]:
-    """Values by their type, null where they are of another, or missing."""
+    """Decodes values into one array for each type, null where a value has another type or none."""
     kinds = dictionary.kinds(codes)
-    found = {}
+    values = {}
     for name, kind in _TYPES.items():
         own = kinds == kind
         if own.any():
-            found[name] = _at(dictionary.decode(codes[own]), own)
-    return found
+            values[name] = _scattered(dictionary.decode(codes[own]), own)
+    return values
 
 
-def _at(values: pa.Array[Any], places: NDArray[np.bool_]) -> pa.Array[Any]:
-    """``values`` at the places marked, null elsewhere."""
-    if places.all():
+def _scattered(values: pa.Array[Any], mask: NDArray[np.bool_]) -> pa.Array[Any]:
+    """Puts ``values`` in order where ``mask`` is true, and null elsewhere."""
+    if mask.all():
         return values
-    return values.take(pa.array(np.cumsum(places) - 1, mask=~places))
+    return values.take(pa.array(np.cumsum(mask) - 1, mask=~mask))

@@ -1,4 +1,4 @@
-"""Tells whether the clock of the machine was set back."""
+"""Detects that the machine's clock was set back."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ _TOLERATED_SECONDS: Final = 0.5
 
 
 class SteppedClock:
-    """Compares the time of day with a clock that nobody can set."""
+    """Compares the time of day with the monotonic clock, which nobody can set."""
 
     def __init__(self) -> None:
         self._ahead = _ahead()
 
     def was_set_back(self) -> bool:
-        """Whether the time of day was set back since the object was made.
+        """Whether the time of day was set back since this object was created.
 
-        One that is set forth and back again counts: something may have begun to wait in between.
+        A clock that was set forward and back again counts too: a timer may have started in between.
         """
         ahead = _ahead()
         self._ahead = max(self._ahead, ahead)

@@ -1,7 +1,7 @@
-"""Translates errors of a machine that runs short: of disk, memory or open files.
+"""Translates errors of a machine that is short of disk space, memory or open files.
 
-In: an error of the operating system, or the text of one of Spark's that was caused by one. Out: an
-error that says what is short, where, and what to do.
+In: an error of the operating system, or the text of a Spark error that one caused. Out: an error
+that names the resource, the file and the remedy.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Final
 
 from .errors import DamagedError, ExecutionError, ResourceError, StorageError
 
-_AGAIN: Final = "then give the same command again: it goes on from there."
+_AGAIN: Final = "then give the same command again: the run goes on from there."
 _FULL: Final = f"Free some space there (or let TMPDIR name a larger folder), {_AGAIN}"
-_FORBIDDEN: Final = f"Let it be written to (mount, owner, permissions), {_AGAIN}"
+_FORBIDDEN: Final = f"Make it writable (mount, owner, permissions), {_AGAIN}"
 _MEMORY: Final = (
     "Give Spark less or more memory (spark.driver.memory), stop other programs, or raise "
     f"the limit (ulimit -v, a container's); {_AGAIN}"
@@ -53,7 +53,7 @@ _LIMITS: Final = (
         "a process may use {megabytes:,} MB of addresses (ulimit -v), and needs some 6,000",
     ),
 )
-"""The least that Spark needs, as seen with Spark 4.3.0 on Java 17."""
+"""The limits that Spark needs: limit, least value, text. Measured with Spark 4.3.0 on Java 17."""
 _CONTEXT: Final = re.compile(r"(?:file:)?(?<![\w/])(/[^\s:'\",()\[\]]+)")
 _CHECKSUM: Final = re.compile(
     r"(?:Checksum error: |Checksum file not a length multiple of checksum size in )(?:file:)?(\S+)"
@@ -66,22 +66,24 @@ _OF_THREADS: Final = re.compile(r"unable to create (?:a )?native thread")
 
 
 def error_of(error: OSError, where: str = "") -> ExecutionError:
-    """The error that a user sees of one of the operating system.
+    """Translates an error of the operating system for the user.
 
-    ``where`` is said if the error names no file.
+    Args:
+        error: the error.
+        where: the place to name if the error names no file.
     """
     place = error.filename if error.filename is not None else where
-    said = error.strerror or str(error)
-    named = f"{os.fsdecode(place)}: {said}." if place else f"{said}."
+    reason = error.strerror or str(error)
+    message = f"{os.fsdecode(place)}: {reason}." if place else f"{reason}."
     kind = ResourceError if error.errno in _OF_RESOURCES else StorageError
-    return kind(named, _HINTS.get(error.errno or 0, f"Mend that, {_AGAIN}"))
+    return kind(message, _HINTS.get(error.errno or 0, f"Mend that, {_AGAIN}"))
 
 
 @contextmanager
 def translate_storage_errors(where: str = "") -> Iterator[None]:
     """Raises errors of the operating system inside this block as `StorageError` or `ResourceError`.
 
-    Those of connections (a reader that has gone) pass as they are.
+    Connection errors, such as a closed pipe, pass unchanged.
     """
     try:
         yield
@@ -92,36 +94,37 @@ def translate_storage_errors(where: str = "") -> Iterator[None]:
 
 
 def limit_in_the_way(what: str) -> ResourceError | None:
-    """A limit of this process that is too low for Spark, where ``what`` has failed without a word.
+    """Returns the error of a process limit that is too low for Spark; None if there is none.
 
-    Neither Java nor the loader of libraries says that it was a limit which ended it.
+    Call it after a failure without a message: neither Java nor the loader of libraries names the
+    limit that ended it. ``what`` describes the failure and begins the message.
     """
-    for limit, least, told in _LIMITS:
+    for limit, least, text in _LIMITS:
         soft, _ = resource.getrlimit(limit)
         if soft != resource.RLIM_INFINITY and soft < least:
             return ResourceError(
-                f"{what}: {told.format(soft=soft, megabytes=soft >> 20)}.",
+                f"{what}: {text.format(soft=soft, megabytes=soft >> 20)}.",
                 f"Raise the limit, {_AGAIN}",
             )
     return None
 
 
 def error_in(text: str, what: str = "The query failed in Spark") -> ExecutionError | None:
-    """The error of a disk, a limit or a damaged file in a text of Spark's; None if there is none.
+    """Finds the error of a disk, a limit or a damaged file in the text of a Spark error.
 
-    ``what`` begins the message.
+    Returns None if the text has none. ``what`` describes the failure and begins the message.
     """
     checksum = _CHECKSUM.search(text)
     if checksum is not None:
         return DamagedError(checksum[1])
     for line in text.splitlines():
         for number, hint in _HINTS.items():
-            said = os.strerror(number)
-            if number not in (errno.EAGAIN, errno.EPERM, errno.EBADF) and said in line:
+            reason = os.strerror(number)
+            if number not in (errno.EAGAIN, errno.EPERM, errno.EBADF) and reason in line:
                 paths = _CONTEXT.findall(line)
                 where = f" ({paths[0]})" if paths else ""
                 kind = ResourceError if number in _OF_RESOURCES else StorageError
-                return kind(f"{what}: {said}{where}.", hint)
+                return kind(f"{what}: {reason}{where}.", hint)
     threads = _OF_THREADS.search(text)
     if threads is not None:
         return ResourceError(f"{what}: {threads[0]}.", _PROCESSES)

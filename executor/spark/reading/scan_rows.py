@@ -1,12 +1,12 @@
-"""WSCAN and FILTER below the exchange: from edges to the tagged rows that a stage takes.
+"""WSCAN and FILTER below the exchange: edges become the tagged rows that the first stage reads.
 
-In: a streaming DataFrame of edges (stream, label, src, trg, ts, and properties as
-:mod:`headrace.executor.spark.exchange.columns` calls them). Out: messages, few and large
+In: a streaming DataFrame of edges (stream, label, src, trg, ts, and properties in the columns that
+:mod:`headrace.executor.spark.exchange.columns` names). Out: a few large messages
 (:mod:`headrace.executor.spark.exchange.packing`).
 
-Selection is Spark SQL, so that the JVM and the source see it. Packing costs a pass through a
-Python worker before the exchange. An edge's expiry follows from its ts
-(:meth:`headrace.executor.scans.Leaf.expiry`) and is not sent.
+Spark SQL does the selection, so that the JVM and the source can apply it early. Packing costs one
+pass through a Python worker before the exchange. Messages carry no expiry: the stage computes the
+expiry of an edge from its ts (:meth:`headrace.executor.scans.Leaf.expiry`).
 """
 
 from __future__ import annotations
@@ -28,24 +28,26 @@ from ...scans import OWN_TIME, Field, Leaf
 from ...stages import Stage
 from ...watermarks import streams_read
 from ..exchange.columns import SQL_TYPES, carried, columns_of
-from ..exchange.late import SILENT, TOLD, sources_of
+from ..exchange.late import LATE_SOURCE, NO_SOURCE, sources_of
 from ..exchange.packing import END, NO_STREAM, PACKED, leaf_packer
 from ..exchange.wire import leaves_of, text_or_integers
 
 ArrivalOrder = Literal["in order", "replayed", "live"]
-"""How edges arrive: sorted by ts over all streams; or each stream out of order by at most its
-delay, either replayed from files or live, where a stream may be idle."""
+"""How edges arrive.
+
+In order: sorted by ts over all streams. Replayed: from files, each stream out of order by at most
+its delay. Live: like replayed, but a stream may also be idle.
+"""
 
 
 def packed_leaf_rows(
     edges: DataFrame, plan: PhysicalPlan, stage: Stage, arrival: ArrivalOrder
 ) -> DataFrame:
-    """The rows of all leaves as messages to the partitions of the first stage."""
-    of_ports = leaves_of(plan, stage)
-    distinct = tuple(dict.fromkeys(of_ports))
-    flows = [
-        (distinct.index(leaf), flow) for leaf, flow in zip(of_ports, stage.inputs, strict=True)
-    ]
+    """Packs the rows of all leaves into messages to the partitions of the first stage."""
+    by_port = leaves_of(plan, stage)
+    # Two inputs of the stage may read the same leaf: its rows are selected once.
+    distinct = tuple(dict.fromkeys(by_port))
+    flows = [(distinct.index(leaf), flow) for leaf, flow in zip(by_port, stage.inputs, strict=True)]
     if arrival == "in order":
         pack = leaf_packer(flows, distinct, plan.parallelism)
         return leaf_rows(edges, distinct).mapInArrow(pack, PACKED)
@@ -56,20 +58,23 @@ def packed_leaf_rows(
 
 
 def leaf_rows(edges: DataFrame, leaves: Sequence[Leaf]) -> DataFrame:
-    """Rows (leaf, src, trg, ts, and properties that leaves give): an edge once for each leaf
-    that it belongs to, and the end of the input once
-    (:data:`headrace.executor.spark.exchange.packing.END`)."""
+    """Returns one row for each pair of an edge and a leaf that selects it.
+
+    The columns are leaf (a position in ``leaves``), src, trg, ts and the properties in the output
+    of leaves. One more row marks the end of the input: its leaf is
+    :data:`headrace.executor.spark.exchange.packing.END`.
+    """
     columns = _Columns.of(leaves)
-    typed = edges.select("stream", "label", "ts", *columns.selected())
-    given = columns.given(leaves)
-    is_end = sf.col("stream").isNull()
+    typed = edges.select("stream", "label", "ts", *columns.typed())
+    sent = columns.sent(leaves)
+    is_end = sf.col("stream").isNull()  # a row without a stream marks the end of the input
     if len(leaves) == 1:
-        chosen = typed.where(columns.belongs(leaves[0]) | is_end)
-        return chosen.select(sf.when(is_end, END).otherwise(0).alias("leaf"), *given)
+        selected = typed.where(columns.selects(leaves[0]) | is_end)
+        return selected.select(sf.when(is_end, END).otherwise(0).alias("leaf"), *sent)
     numbers = [sf.when(is_end, sf.lit(END))]
-    numbers += [sf.when(columns.belongs(leaf), sf.lit(i)) for i, leaf in enumerate(leaves)]
+    numbers += [sf.when(columns.selects(leaf), sf.lit(i)) for i, leaf in enumerate(leaves)]
     number = sf.explode(sf.array_compact(sf.array(*numbers))).alias("leaf")
-    return typed.select(number, *given)
+    return typed.select(number, *sent)
 
 
 def waiting_rows(
@@ -80,17 +85,23 @@ def waiting_rows(
     *,
     clock: bool,
 ) -> DataFrame:
-    """Rows as of :func:`leaf_rows` with what the watermark and late edges need.
+    """Returns the rows of :func:`leaf_rows`, with columns for the watermark and late edges.
 
-    An edge of no leaf has a row too, of leaf -1 and with nothing but its time. Three more columns:
-    :data:`headrace.executor.spark.exchange.late.TOLD`; ``of``, the number of the edge's stream
-    (stored graphs have none); ``clock``, when its batch began, in milliseconds: Spark writes it
-    down before, so that a batch that is run again has the same.
+    An edge that no leaf selects has a row too, since it moves the watermark: its leaf is -1, and
+    src, trg and the properties are null.
+
+    Three columns are added:
+
+    - :data:`headrace.executor.spark.exchange.late.LATE_SOURCE`.
+    - ``of``: the position of the edge's stream in ``streams``, or
+      :data:`headrace.executor.spark.exchange.packing.NO_STREAM` for a stored graph.
+    - ``clock``: the start of the micro-batch in milliseconds, or null without ``clock``. Spark logs
+      the start before it runs the batch, so a batch that is run again has the same.
     """
     columns = _Columns.of(leaves)
-    typed = edges.select("stream", "label", "ts", *columns.selected())
-    numbers = [sf.when(columns.belongs(leaf), sf.lit(i)) for i, leaf in enumerate(leaves)]
-    found = sf.posexplode_outer(sf.array_compact(sf.array(*numbers))).alias("place", "number")
+    typed = edges.select("stream", "label", "ts", *columns.typed())
+    numbers = [sf.when(columns.selects(leaf), sf.lit(i)) for i, leaf in enumerate(leaves)]
+    exploded = sf.posexplode_outer(sf.array_compact(sf.array(*numbers))).alias("copy", "number")
     started = sf.unix_millis(sf.current_timestamp()) if clock else sf.lit(None).cast("bigint")
     source = _first_of(
         [
@@ -100,37 +111,38 @@ def waiting_rows(
     )  # fmt: skip
     number = _first_of([sf.col("stream") == stream for stream in streams])
     tagged = typed.select(
-        found,
-        *columns.given(leaves),
+        exploded,
+        *columns.sent(leaves),
         source.alias("source"),
         sf.coalesce(number, sf.lit(NO_STREAM)).alias("of"),
         started.alias("clock"),
     )
-    chosen = sf.col("number").isNotNull()
-    given = [
-        sf.col(name) if name == "ts" else sf.when(chosen, sf.col(name)).alias(name)
+    selected = sf.col("number").isNotNull()
+    sent = [
+        sf.col(name) if name == "ts" else sf.when(selected, sf.col(name)).alias(name)
         for name in ("src", "trg", "ts", *carried(leaves).values())
     ]
-    speaks = sf.when(sf.col("place") == 0, sf.col("source"))
+    # Of the rows of an edge the first alone reports the edge if it is late.
+    late_source = sf.when(sf.col("copy") == 0, sf.col("source"))
     return tagged.select(
         sf.coalesce(sf.col("number"), sf.lit(-1)).alias("leaf"),
-        *given,
-        sf.coalesce(speaks, sf.lit(SILENT)).alias(TOLD),
+        *sent,
+        sf.coalesce(late_source, sf.lit(NO_SOURCE)).alias(LATE_SOURCE),
         "of",
         "clock",
     )
 
 
 def _first_of(conditions: Sequence[Column]) -> Column:
-    """The position of the condition that holds."""
+    """The position of the first condition that holds; null if none does."""
     return sf.coalesce(*(sf.when(holds, sf.lit(i)) for i, holds in enumerate(conditions)))
 
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """The columns ``c0``, ``c1``, ... that predicates look at: ends in each type, properties.
+    """The columns ``c0``, ``c1``, ... that predicates read: the ends in each type, and properties.
 
-    ``sources`` are the names in the DataFrame of edges, by field.
+    ``sources`` maps each field to the name of its column in the DataFrame of edges.
     """
 
     sources: Mapping[Field, str]
@@ -148,27 +160,28 @@ class _Columns:
     def _position(self, field: Field) -> int:
         return list(self.sources).index(field)
 
-    def selected(self) -> Iterator[Column]:
-        """The columns, from those of edges."""
+    def typed(self) -> Iterator[Column]:
+        """The columns in their types, computed from the columns of edges."""
         for field, source in self.sources.items():
             column = sf.col(source)
             if source in ("src", "trg"):
                 column = column.try_cast(SQL_TYPES[field[1]])
             yield column.alias(self.name(field))
 
-    def given(self, leaves: Sequence[Leaf]) -> list[Column]:
+    def sent(self, leaves: Sequence[Leaf]) -> list[Column]:
         """The columns that go to the stage."""
-        travels = text_or_integers(frozenset(leaf.vertex_type for leaf in leaves))
-        ends = [sf.col(self.name((end, travels))).alias(end) for end in ("src", "trg")]
-        held = [sf.col(self.name(f)).alias(column) for f, column in carried(leaves).items()]
-        return [*ends, sf.col("ts"), *held]
+        vertex_type = text_or_integers(frozenset(leaf.vertex_type for leaf in leaves))
+        ends = [sf.col(self.name((end, vertex_type))).alias(end) for end in ("src", "trg")]
+        properties = [sf.col(self.name(f)).alias(column) for f, column in carried(leaves).items()]
+        return [*ends, sf.col("ts"), *properties]
 
-    def belongs(self, leaf: Leaf) -> Column:
-        """Whether an edge is one of the leaf's; null counts as no."""
+    def selects(self, leaf: Leaf) -> Column:
+        """Whether the leaf selects an edge; null counts as no."""
         positions = {i: self._position(field) for i, field in enumerate(leaf.fields)}
         types = [kind for _, kind in self.sources]
 
         def holds(predicate: str) -> Column:
+            # A predicate counts the leaf's columns; here it reads those of all leaves.
             moved = Predicate(predicate).renumbered(positions)
             return sf.expr(spark_sql(moved.sql, types))
 

@@ -1,9 +1,9 @@
-"""Live sources, and files beside them, as DataFrames of edges.
+"""Live sources, and stored graphs beside them, as DataFrames of edges.
 
-In: sources of a catalog. Out: for each a DataFrame as
-:func:`headrace.executor.spark.stream.edges_of` takes it. Rows are checked in Python workers, as
-those of files are in a replay. One that does not fit is written to a folder, under the batch's
-name, so that a batch that is run again writes the same.
+In: sources of a catalog. Out: for each source a DataFrame for
+:func:`headrace.executor.spark.stream.edges_of`. Python workers check the rows, as a replay checks
+the rows of files. A row that is no edge is written to a folder. The name of the file has the number
+of the micro-batch, so a batch that is run again replaces its own file.
 """
 
 from __future__ import annotations
@@ -41,20 +41,25 @@ from .fingerprint import FileState, check_unchanged, fingerprint
 from .replay import file_for
 
 _FILES = "path string, modificationTime timestamp, length bigint, content binary"
-"""The schema of Spark's source of whole files; of these no more than the path is read."""
-_OF_LAYOUT = ("sep", "delimiter", "header")
-"""Options that say how files are laid out, and are not Spark's to know."""
-_PLACES = ("topic", "partition", "offset")
-"""Columns that say where a message stood."""
+"""The schema of Spark's source ``binaryFile``; Headrace selects no column but the path."""
+_LAYOUT_OPTIONS = ("sep", "delimiter", "header")
+"""Options for the parser of Headrace, which Spark must not see."""
+_MESSAGE_POSITION = ("topic", "partition", "offset")
+"""Columns with the position of a message in its source."""
 
 Frames = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+"""A function for ``DataFrame.mapInArrow``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """Where rows of a source go that do not fit; ``source`` tells it from the other ones.
+    """The folder for rows of a source that are no edges.
 
-    With ``strict`` the first such row ends the run.
+    Attributes:
+        folder: the path; all sources of a run share the folder.
+        stream: the name of the stream, which each line repeats.
+        source: the number of the source, for distinct names of files.
+        strict: whether the first such row ends the run.
     """
 
     folder: str
@@ -63,17 +68,17 @@ class Aside:
     strict: bool = False
 
     def put(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Keeps the rows of a task.
+        """Writes the rejected rows of a task to a file.
 
         Raises:
-            RejectedRowError: if there are any, and there must be none.
+            RejectedRowError: for the first row, if ``strict``.
         """
         if not rows:
             return
         if self.strict:
             row = rows[0]
-            where = str(row.get("file", self.stream)), int(row.get("line", row.get("offset", 0)))
-            raise RejectedRowError(Rejected(*where, str(row["reason"]), str(row["text"])))
+            position = str(row.get("file", self.stream)), int(row.get("line", row.get("offset", 0)))
+            raise RejectedRowError(Rejected(*position, str(row["reason"]), str(row["text"])))
         context = TaskContext.get()
         batch = task = 0
         if context is not None:
@@ -89,10 +94,10 @@ class Aside:
 def live_frame(
     spark: SparkSession, source: LiveSource, plan: PhysicalPlan, aside: Aside
 ) -> DataFrame:
-    """The streaming DataFrame of the edges of a live source.
+    """Returns the streaming DataFrame of the edges of a live source.
 
     Raises:
-        InputError: if Spark does not know the source, or it lacks a column.
+        InputError: if Spark cannot open the source, or the source lacks a column.
     """
     stream = next(s for s in plan.streams if s.name == source.name)
     expected = _expectation(source.expectation, plan, stream)
@@ -100,22 +105,27 @@ def live_frame(
         if source.followed:
             return _followed(spark, source, plan, stream, aside)
         reader = spark.readStream.format(source.source.format)
-        options = {k: v for k, v in source.source.options.items() if k.lower() not in _OF_LAYOUT}
         paths = source.source.path
-        given = reader.options(**options).load(*paths[:1])
+        frame = reader.options(**_spark_options(source)).load(*paths[:1])
     except PySparkException as error:
         raise InputError(
-            f"The source of the stream {source.name!r} cannot be used: {_said(error)}",
+            f"Spark cannot open the source of the stream {source.name!r}: {_first_line(error)}",
             _hint(source.source.format),
         ) from error
     if source.message is not None:
-        return _of_messages(given, file_for(source.message, plan, stream), aside)
-    return _of_columns(given, source, expected, aside)
+        return _of_messages(frame, file_for(source.message, plan, stream), aside)
+    return _of_columns(frame, source, expected, aside)
+
+
+def _spark_options(source: LiveSource) -> dict[str, str]:
+    """The options of a source in the catalog that are for Spark."""
+    options = source.source.options.items()
+    return {name: value for name, value in options if name.lower() not in _LAYOUT_OPTIONS}
 
 
 @dataclass(frozen=True, slots=True)
 class StoredGraph:
-    """The files of a stored graph, and their ``states`` when the run began."""
+    """The files of a stored graph, and the states of the files when the run began."""
 
     name: str
     files: Sequence[EdgeFile]
@@ -123,18 +133,18 @@ class StoredGraph:
 
     @classmethod
     def of(cls, name: str, files: Sequence[EdgeFile]) -> StoredGraph:
-        """The graph as its files are now.
+        """Records the present states of the files.
 
         Raises:
-            InputError: if a file is not there.
+            InputError: if a file is missing.
         """
         return cls(name, tuple(files), fingerprint({name: files}))
 
     def check_unchanged(self) -> None:
-        """Compares the files with their states.
+        """Compares the files with their recorded states.
 
         Raises:
-            ChangedInputError: if one has changed.
+            ChangedInputError: if a file has changed.
         """
         check_unchanged(self.states, {self.name: self.files})
 
@@ -142,10 +152,13 @@ class StoredGraph:
 def stored_frame(
     spark: SparkSession, graph: StoredGraph, plan: PhysicalPlan, aside: Aside
 ) -> DataFrame:
-    """The static DataFrame of the edges of a stored graph.
+    """Returns the static DataFrame of the edges of a stored graph.
 
-    Spark reads it in a task of the first micro-batch. The task fails with `ChangedInputError` if a
-    file has changed since.
+    A task of the first micro-batch reads the files. The task fails with `ChangedInputError` if a
+    file has changed since the run began.
+
+    Raises:
+        InputError: if the files have no rows.
     """
     stream = next(s for s in plan.streams if s.name == graph.name)
     try:
@@ -163,18 +176,21 @@ def stored_frame(
 def _followed(
     spark: SparkSession, source: LiveSource, plan: PhysicalPlan, stream: PlanStream, aside: Aside
 ) -> DataFrame:
-    """The edges of files that are put into folders."""
+    """The edges of files that appear in the folders of a source."""
     frames = []
-    options = {k: v for k, v in source.source.options.items() if k.lower() not in _OF_LAYOUT}
+    options = _spark_options(source)
     for number, (folder, layout) in enumerate(source.layouts.items()):
-        place = Path(folder).absolute()
-        if not place.is_dir():
-            raise InputError(f"{folder}: there is no such folder to follow.", "Make it first.")
+        path = Path(folder).absolute()
+        if not path.is_dir():
+            raise InputError(
+                f"The folder {folder}, which the stream {source.name!r} follows, does not exist.",
+                "Create it first.",
+            )
         paths = (
             spark.readStream.format("binaryFile")
             .schema(_FILES)
             .options(**options)
-            .load(readable(place))
+            .load(readable(path))
             .select("path")
         )
         own = replace(aside, source=f"{aside.source}.{number}")
@@ -189,9 +205,12 @@ def _followed(
 def _file_reader(
     layouts: Mapping[str, EdgeFile], aside: Aside, check: Callable[[], None] | None = None
 ) -> Frames:
-    """Reads the files of which a DataFrame has the paths; ``""`` is the layout of all others.
+    """Returns the function that reads the files whose paths a DataFrame has.
 
-    ``check`` is called when all have been read.
+    Args:
+        layouts: the layout of each file by path; ``""`` is the layout of other files.
+        aside: the folder for rows that are no edges.
+        check: called when all files of a task have been read.
     """
 
     def edges(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -215,66 +234,75 @@ def _file_reader(
     return edges
 
 
-def _of_messages(given: DataFrame, layout: EdgeFile, aside: Aside) -> DataFrame:
-    """The edges of messages that are text."""
+def _of_messages(messages: DataFrame, layout: EdgeFile, aside: Aside) -> DataFrame:
+    """The edges in messages of text, such as JSON."""
     value = sf.col("value").cast("binary").alias("value")
-    places = [name for name in _PLACES if name in given.columns]
+    position_columns = [name for name in _MESSAGE_POSITION if name in messages.columns]
 
     def edges(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         bad: list[dict[str, Any]] = []
         for batch in batches:
-            found = edges_of_messages(layout, batch["value"].to_pylist())
-            for position, reason in found.bad:
-                place = {name: batch[name][position].as_py() for name in places}
-                text = (batch["value"][position].as_py() or b"").decode(errors="backslashreplace")
-                bad.append({**place, "reason": reason, "text": text})
-            yield found.edges
+            parsed = edges_of_messages(layout, batch["value"].to_pylist())
+            for row, reason in parsed.bad:
+                position = {name: batch[name][row].as_py() for name in position_columns}
+                text = (batch["value"][row].as_py() or b"").decode(errors="backslashreplace")
+                bad.append({**position, "reason": reason, "text": text})
+            yield parsed.edges
         aside.put(bad)
 
-    return given.select(value, *places).mapInArrow(edges, _ddl(layout.schema))
+    return messages.select(value, *position_columns).mapInArrow(edges, _ddl(layout.schema))
 
 
 def _of_columns(
-    given: DataFrame, source: LiveSource, expected: Expectation, aside: Aside
+    frame: DataFrame, source: LiveSource, expected: Expectation, aside: Aside
 ) -> DataFrame:
-    """The edges of rows that are columns."""
+    """The edges in rows with columns.
+
+    Raises:
+        InputError: if a column is missing.
+    """
     ends = ("id",) if expected.vertices else ("src", "trg")
     needed = [*ends, "ts", *(["label"] if expected.label is None else [])]
     called = {
         role: source.columns.get(role, role) for role in (*needed, "op", *expected.properties)
     }
-    there = {role: name for role, name in called.items() if name in given.columns}
+    present = {role: name for role, name in called.items() if name in frame.columns}
     needed += [role for role in expected.properties if role in source.columns]
-    missing = [called[role] for role in needed if role not in there]
+    missing = [called[role] for role in needed if role not in present]
     if missing:
         raise InputError(
             f"The source of the stream {source.name!r} has no column {', '.join(missing)}; "
-            f"it has {', '.join(given.columns)}.",
-            "Say in the catalog which column is which: columns: {src: ..., ts: ...}.",
+            f"it has {', '.join(frame.columns)}.",
+            "Name the columns in the catalog: columns: {src: ..., ts: ...}.",
         )
-    types = dict(given.dtypes)
-    columns = [_plain(role, types[name], name).alias(role) for role, name in there.items()]
+    types = dict(frame.dtypes)
+    columns = [_plain(role, types[name], name).alias(role) for role, name in present.items()]
 
     def edges(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         bad: list[dict[str, Any]] = []
         for batch in batches:
             by_role = dict(zip(batch.schema.names, batch.columns, strict=True))
-            found = checked_rows(by_role, batch.num_rows, expected)
-            for position, reason in found.bad:
+            checked = checked_rows(by_role, batch.num_rows, expected)
+            for position, reason in checked.bad:
                 row = {called[role]: column[position].as_py() for role, column in by_role.items()}
                 text = json.dumps(row, ensure_ascii=False, default=str)
                 bad.append({"reason": reason, "text": text})
-            yield found.edges
+            yield checked.edges
         aside.put(bad)
 
-    return given.select(*columns).mapInArrow(edges, _ddl(expected.schema))
+    return frame.select(*columns).mapInArrow(edges, _ddl(expected.schema))
 
 
 _KEPT = ("bigint", "int", "smallint", "tinyint", "double", "float", "boolean", "string")
+"""Spark types of properties that the check of rows takes without a cast."""
 
 
 def _plain(role: str, kind: str, name: str) -> Column:
-    """A column as text, whole numbers, instants, and of a property numbers and truth values."""
+    """Casts a column to a type that the check of rows takes.
+
+    Ends, label and ``op`` become text; ``ts`` stays an integer, a timestamp, or becomes text; a
+    property keeps its type where possible.
+    """
     column = sf.col(f"`{name.replace('`', '``')}`")
     if kind.startswith(("timestamp", "date")) and role not in ("src", "trg", "id", "label", "op"):
         return column
@@ -287,10 +315,10 @@ def _plain(role: str, kind: str, name: str) -> Column:
     return column if kind in _KEPT else column.cast("string")
 
 
-def _expectation(given: Expectation, plan: PhysicalPlan, stream: PlanStream) -> Expectation:
-    """The checks of rows that a plan reads, with no more properties than it uses."""
+def _expectation(declared: Expectation, plan: PhysicalPlan, stream: PlanStream) -> Expectation:
+    """The checks of the rows of a stream, limited to the properties that the plan uses."""
     return replace(
-        given,
+        declared,
         vertex_type=stream.vertex_type,
         time_unit=plan.time_unit,
         deletions=any(s.update_pattern for _, s in plan.scans if s.stream == stream.name),
@@ -299,6 +327,7 @@ def _expectation(given: Expectation, plan: PhysicalPlan, stream: PlanStream) -> 
 
 
 def _ddl(schema: pa.Schema) -> str:
+    """An Arrow schema in Spark's notation."""
     kinds = {
         pa.string(): SQL_TYPES["string"],
         pa.int64(): SQL_TYPES["integer"],
@@ -308,7 +337,7 @@ def _ddl(schema: pa.Schema) -> str:
     return ", ".join(f"`{f.name.replace('`', '``')}` {kinds[f.type]}" for f in schema)
 
 
-def _said(error: PySparkException) -> str:
+def _first_line(error: PySparkException) -> str:
     return next((line.strip() for line in str(error).splitlines() if line.strip()), "")
 
 
@@ -318,4 +347,4 @@ def _hint(source_format: str) -> str:
             "Spark reads Kafka with a package of its own: see spark.jars.packages and spark.jars "
             "in docs/running.md."
         )
-    return "Its format, path and options go to Spark as the catalog has them."
+    return "Check the format, path and options in the catalog; Spark gets them unchanged."

@@ -1,8 +1,9 @@
-"""The log of micro-batches: Spark's notes in a checkpoint, and those of published batches beside.
+"""The log of micro-batches: Spark's files in a checkpoint, and Headrace's own note beside them.
 
-Spark writes a file of *offsets* before a batch, a file of *commits* after it, each with checksums
-in a hidden file beside it (Hadoop's), and we write what was counted in between. So a checkpoint
-whose files do not belong together, or are damaged, is refused before anything runs on it.
+Spark writes a file of *offsets* before a batch and a file of *commits* after the batch, each with
+checksums in a hidden file beside it (Hadoop's). Between the two Headrace writes a note with the
+reports of the batch. A checkpoint whose files do not match each other, or are damaged, is refused
+before a query runs on it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ..host.errors import DamagedError
 from ..host.files import digest_of, read_sealed, write_sealed
 
 NEVER: Final = -1
-"""The number of the last batch before the first."""
+"""The number of the last batch where there was none."""
 _MAGIC: Final = b"crc\0"
 
 
@@ -27,7 +28,7 @@ class BatchLog:
 
     Args:
         spark: the folder of Spark's checkpoint.
-        counts: the file of our note, what the latest batch has counted.
+        counts: the file of Headrace's note: the reports of the latest batch.
     """
 
     def __init__(self, spark: Path, counts: Path) -> None:
@@ -36,22 +37,22 @@ class BatchLog:
 
     @property
     def committed(self) -> int:
-        """The last micro-batch that is done; -1 before the first."""
+        """The number of the last micro-batch that is done; :data:`NEVER` before the first."""
         return max(self._numbers("commits"), default=NEVER)
 
     @property
     def begun(self) -> bool:
-        """Whether there was a first micro-batch."""
+        """Whether a micro-batch has begun."""
         return bool(self._numbers("offsets"))
 
     def slices(self, batch: int) -> int:
-        """How many slices of the spooled input Spark had taken with a micro-batch.
+        """The number of slices of the spooled input up to the end of a micro-batch.
 
-        Mostly one more than with the one before; but a Spark that was killed after it noted the
-        next slice, and before the next batch, takes two at once when it goes on.
+        Most batches add one slice. A Spark that was killed after it logged the next slice, and
+        before the next batch, takes two slices in one batch when it goes on.
 
         Raises:
-            DamagedError: if Spark's note cannot be read.
+            DamagedError: if Spark's file of offsets cannot be read.
         """
         if batch < 0:
             return 0
@@ -62,34 +63,34 @@ class BatchLog:
             raise DamagedError(offsets) from error
 
     def note(self, batch: int, reports: Sequence[dict[str, Any]]) -> None:
-        """Notes the reports of a batch whose results are out, before Spark commits it.
+        """Writes the reports of a batch whose results are published, before Spark commits it.
 
         Raises:
-            OSError: if that cannot be written.
+            OSError: if the note cannot be written.
         """
         offsets = digest_of(self._offsets(batch))
         write_sealed(self._counts, {"batch": batch, "offsets": offsets, "reports": list(reports)})
 
     def checked_reports(self) -> list[dict[str, Any]]:
-        """The reports of the batch noted last, when all notes belong together.
+        """Checks all files of the log; returns the reports in the note.
 
         Raises:
-            DamagedError: if a note is damaged, missing, or belongs to another moment.
+            DamagedError: if a file is damaged, missing, or belongs to another batch.
         """
         for name in ("metadata", "offsets/*", "commits/*", "sources/*/*"):
             for file in sorted(self._spark.glob(name)):
                 if file.is_file() and not file.name.startswith("."):
                     check_checksums(file)
         try:
-            noted = read_sealed(self._counts)
+            note = read_sealed(self._counts)
         except FileNotFoundError:
             if self.committed > NEVER:
                 raise DamagedError(self._counts) from None
             return []
-        if isinstance(noted, list):
-            return noted  # of a version that noted nothing else
+        if isinstance(note, list):
+            return note  # an earlier version wrote the reports alone
         try:
-            batch, offsets, reports = noted["batch"], noted["offsets"], noted["reports"]
+            batch, offsets, reports = note["batch"], note["offsets"], note["reports"]
         except (LookupError, TypeError) as error:
             raise DamagedError(self._counts) from error
         if self.committed > batch:
@@ -101,13 +102,13 @@ class BatchLog:
         return list(reports)
 
     def damaged(self) -> Path | None:
-        """The first file of Spark's checkpoint that is not as it was written, or has gone.
+        """The first file of Spark's checkpoint that differs from its checksums, or is missing.
 
-        To be asked when Spark could not read it: files that it needs no more may differ from their
-        checksums where it was killed between writing these and those.
+        Call it only after Spark failed to read the checkpoint. A kill between the writes of a file
+        and of its checksums leaves files that differ and that Spark no longer reads.
         """
-        for beside in sorted(self._spark.rglob(".*.crc")):
-            file = beside.with_name(beside.name.removeprefix(".").removesuffix(".crc"))
+        for checksums in sorted(self._spark.rglob(".*.crc")):
+            file = checksums.with_name(checksums.name.removeprefix(".").removesuffix(".crc"))
             if file.name.endswith(".tmp"):
                 continue
             try:
@@ -127,23 +128,24 @@ class BatchLog:
 def check_checksums(file: Path) -> None:
     """Compares a file with the checksums that Hadoop has written beside it, if there are any.
 
-    They are a header, the bytes that each is of, and CRC-32 values (``ChecksumFileSystem``).
+    The file of checksums (``ChecksumFileSystem``) has a header of four bytes, the length of a
+    block as a big-endian integer, and a CRC-32 value for each block of the file.
 
     Raises:
-        DamagedError: if they differ.
+        DamagedError: if the file differs, or the file of checksums is malformed.
     """
-    beside = file.with_name(f".{file.name}.crc")
+    checksums = file.with_name(f".{file.name}.crc")
     try:
-        sums = beside.read_bytes()
+        content = checksums.read_bytes()
     except FileNotFoundError:
         return
-    if sums[:4] != _MAGIC or len(sums) < 8:
-        raise DamagedError(beside)
-    size = struct.unpack(">i", sums[4:8])[0]
-    if size <= 0 or len(sums) % 4:
-        raise DamagedError(beside)
-    expected = struct.unpack(f">{len(sums) // 4 - 2}I", sums[8:])
+    if content[:4] != _MAGIC or len(content) < 8:
+        raise DamagedError(checksums)
+    size = struct.unpack(">i", content[4:8])[0]
+    if size <= 0 or len(content) % 4:
+        raise DamagedError(checksums)
+    expected = struct.unpack(f">{len(content) // 4 - 2}I", content[8:])
     data = file.read_bytes()
-    found = tuple(zlib.crc32(data[at : at + size]) for at in range(0, len(data), size))
-    if found != expected:
+    actual = tuple(zlib.crc32(data[at : at + size]) for at in range(0, len(data), size))
+    if actual != expected:
         raise DamagedError(file)

@@ -1,7 +1,7 @@
-"""Claims of outputs: an output is checked before a run begins, and then belongs to that run.
+"""Claims of outputs: a run checks its output before it begins, and then owns the output.
 
-An output folder carries a note with the id of the checkpoint directory that its results are from.
-An output file has no note: the checkpoint directory names the file that it has written.
+An output folder holds a note with the id of the checkpoint directory that its results come from.
+An output file has no note: the checkpoint directory records which file it has written.
 """
 
 from __future__ import annotations
@@ -28,104 +28,109 @@ from .sinks import NOTE, Output, ToFile, ToFolder, WrittenFile
 _OWNER = "owner.json"
 _EFFECTIVE = os.access in os.supports_effective_ids
 _OURS = ("input", "spark", "staging", "late", "parts", "rejected")
-"""Folders inside a checkpoint directory, whose content comes and goes."""
+"""Folders inside a checkpoint directory that a run empties."""
 
 
 def identity(path: Path) -> Path:
-    """The one name of a place: absolute, without links."""
+    """The canonical path of a file or folder: absolute, with links resolved."""
     return Path(os.path.realpath(path))
 
 
-def check_output(output: Output, found: Mapping[str, Any] | None, folder: Path) -> None:
-    """Looks whether results can go to an output; changes nothing.
+def check_output(output: Output, manifest: Mapping[str, Any] | None, folder: Path) -> None:
+    """Checks that a run can write its results to an output; changes nothing.
 
     Args:
-        output: where they go.
-        found: the manifest of the checkpoint directory, if it has one.
+        output: the output of the run.
+        manifest: the manifest in the checkpoint directory; None if there is none yet.
         folder: the checkpoint directory.
 
     Raises:
         OtherQueryError: if the output belongs to another query.
-        OutputError: if it cannot be used.
-        DamagedError: if the note about its owner is damaged.
+        OutputError: if the output cannot be used.
+        DamagedError: if the note with the output's owner is damaged.
     """
     if not isinstance(output, ToFile | ToFolder):
         return
     path = output.path
     if path.is_symlink() and not path.exists():
         raise OutputError(
-            f"{path} is a link to {os.readlink(path)}, which is not there.",
-            "Make what it points to.",
+            f"{path} is a link to {os.readlink(path)}, which does not exist.",
+            "Create the target of the link.",
             NEW_OUTPUT,
         )
     _check_apart(path, folder)
     if isinstance(output, ToFile):
-        _check_file(path, found, folder)
+        _check_file(path, manifest, folder)
     else:
-        _check_folder(path, found, folder)
+        _check_folder(path, manifest, folder)
     check_writable(path)
 
 
 def check_lasting(output: Output, checkpoint: Path | None) -> None:
-    """Looks whether places that a user named lie in a temporary folder of some run.
+    """Checks that neither output nor checkpoint lies in a temporary folder of a run.
 
     Raises:
-        OutputError: if one does: it would be removed with that run.
+        OutputError: if one does: the end of that run would remove it.
     """
-    place = output.path if isinstance(output, ToFile | ToFolder) else None
-    for path, remedy in ((checkpoint, NEW_CHECKPOINT), (place, NEW_OUTPUT)):
+    output_path = output.path if isinstance(output, ToFile | ToFolder) else None
+    for path, remedy in ((checkpoint, NEW_CHECKPOINT), (output_path, NEW_OUTPUT)):
         temporary = None if path is None else temporary_parent(path)
         if temporary is not None:
             raise OutputError(
-                f"{temporary} is a temporary folder of Headrace, which is removed with its run.",
+                f"{temporary} is a temporary folder of Headrace, removed at the end of its run.",
                 "",
                 remedy,
             )
 
 
 def check_writable(path: Path) -> None:
-    """Looks whether a place can be written to, or made.
+    """Checks that a path can be created or written to.
 
     Raises:
         OutputError: if not.
     """
-    there = next(p for p in (path, *path.absolute().parents) if p.exists())
+    existing = next(p for p in (path, *path.absolute().parents) if p.exists())
     if path.is_file():
-        there = path.absolute().parent
-    if not there.is_dir():
-        raise OutputError(f"{there} is not a folder.", "Give another place.")
-    if not os.access(there, os.W_OK | os.X_OK, effective_ids=_EFFECTIVE):
-        read_only = bool(os.statvfs(there).f_flag & os.ST_RDONLY)
+        existing = path.absolute().parent  # a file is replaced by renaming another one
+    if not existing.is_dir():
+        raise OutputError(f"{existing} is not a folder.", "Give another path.")
+    if not os.access(existing, os.W_OK | os.X_OK, effective_ids=_EFFECTIVE):
+        read_only = bool(os.statvfs(existing).f_flag & os.ST_RDONLY)
         why = "its file system is read-only" if read_only else "permission denied"
         raise OutputError(
-            f"{there} cannot be written to: {why}.",
-            "Let it be written to (mount, owner, permissions), or give another place.",
+            f"{existing} cannot be written to: {why}.",
+            "Make it writable (mount, owner, permissions), or give another path.",
         )
 
 
 def check_without_links(folder: Path) -> None:
-    """Looks for symbolic links inside a folder of ours: they would lead writing elsewhere.
+    """Checks that a folder of Headrace has no symbolic links, which would redirect writes.
 
     Raises:
         ExecutionError: if there is one.
     """
-    for place, folders, files in os.walk(folder):
+    for parent, folders, files in os.walk(folder):
         for name in (*folders, *files):
-            path = Path(place, name)
+            path = Path(parent, name)
             if path.is_symlink():
                 raise ExecutionError(
                     f"{path} is a link (to {os.readlink(path)}), and Headrace made none there.",
-                    "Remove it, or start anew with another output.",
+                    "Remove the link, or start anew with another output.",
                     NEW_CHECKPOINT,
                 )
 
 
 def claim(path: Path, work_id: str, digest: str) -> None:
-    """Notes in an output folder whose it is.
+    """Writes the id of a checkpoint directory to an output folder, unless it has an owner.
+
+    Args:
+        path: the output folder.
+        work_id: the id of the checkpoint directory.
+        digest: the digest of the plan.
 
     Raises:
-        OtherQueryError: if another run was faster.
-        OSError: if that cannot be written.
+        OtherQueryError: if another run owns the folder.
+        OSError: if the note cannot be written.
     """
     note = path / NOTE
     note.mkdir(parents=True, exist_ok=True)
@@ -140,8 +145,8 @@ def owner(path: Path) -> str | None:
     """The id of the checkpoint directory that an output folder belongs to.
 
     Raises:
-        DamagedError: if the note about it is damaged.
-        StorageError: if it cannot be read.
+        DamagedError: if the note with the id is damaged.
+        StorageError: if the note cannot be read.
     """
     note = path / NOTE / _OWNER
     try:
@@ -155,10 +160,10 @@ def owner(path: Path) -> str | None:
 
 
 def _check_apart(path: Path, folder: Path) -> None:
-    """Raises if results would stand where a checkpoint directory is emptied."""
-    place, directory = identity(path), identity(folder)
-    if place.is_relative_to(directory) and place != directory:
-        inside = place.relative_to(directory).parts[0]
+    """Checks that an output is outside the folders of a checkpoint that a run empties."""
+    output, directory = identity(path), identity(folder)
+    if output.is_relative_to(directory) and output != directory:
+        inside = output.relative_to(directory).parts[0]
         if inside in _OURS:
             raise OutputError(
                 f"{path} is inside the folder {inside} of the checkpoint {folder}, which Headrace "
@@ -168,13 +173,13 @@ def _check_apart(path: Path, folder: Path) -> None:
             )
 
 
-def _check_file(path: Path, found: Mapping[str, Any] | None, folder: Path) -> None:
-    ended = found is not None and "report" in found
+def _check_file(path: Path, manifest: Mapping[str, Any] | None, folder: Path) -> None:
+    ended = manifest is not None and "report" in manifest
     if path.is_dir() or (path.exists() and not ended and not WrittenFile(folder).is_at(path)):
         raise OutputError(f"{path} exists.", "Remove it.", NEW_OUTPUT)
 
 
-def _check_folder(path: Path, found: Mapping[str, Any] | None, folder: Path) -> None:
+def _check_folder(path: Path, manifest: Mapping[str, Any] | None, folder: Path) -> None:
     if path.exists() and not path.is_dir():
         raise OutputError(f"{path} is not a folder.", "Remove it.", NEW_OUTPUT)
     if (path / NOTE).is_symlink():
@@ -185,22 +190,23 @@ def _check_folder(path: Path, found: Mapping[str, Any] | None, folder: Path) -> 
         )
     check_without_links(path / NOTE)
     owned_by = owner(path)
-    if owned_by is not None and (found is None or owned_by != found["id"]):
+    if owned_by is not None and (manifest is None or owned_by != manifest["id"]):
         raise _owned(path)
-    if owned_by is None and found is not None and (folder / "spark").exists():
+    if owned_by is None and manifest is not None and (folder / "spark").exists():
         raise OutputError(
-            f"The results that this query wrote to {path} are no longer there.",
+            f"The results that this query wrote to {path} are missing.",
             "Start anew.",
             NEW_CHECKPOINT,
         )
     others = {p.name for p in path.iterdir()} - {NOTE} if path.exists() else set()
+    # The checkpoint directory itself may be inside the output folder.
     if owned_by is None and others - {folder.name if identity(path) == folder.parent else ""}:
-        raise OutputError(f"{path} is not empty.", "Remove what is in it.", NEW_OUTPUT)
+        raise OutputError(f"{path} is not empty.", "Remove its content.", NEW_OUTPUT)
 
 
 def _owned(path: Path) -> OtherQueryError:
     return OtherQueryError(
         f"{path} holds the results of another query or of an earlier run.",
-        "Give the checkpoint of that run to go on with it.",
+        "Give the checkpoint of that run to continue it.",
         NEW_OUTPUT,
     )

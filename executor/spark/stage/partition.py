@@ -1,14 +1,14 @@
-"""One micro-batch of one partition of a stage: its work, without Spark.
+"""Processes one micro-batch of one partition of a stage, without Spark.
 
 In: messages of rows, the partition's metadata and the store of its log. Out: messages to the
-partitions of the next stage, or blocks of results of the last stage; then a report; the new
+partitions of the next stage, or blocks of results from the last stage; then a report; and the new
 metadata.
 
-A partition's rows are sorted by ts and run through the in-process
-:class:`headrace.executor.pipeline.Pipeline`, whose state is in memory
-(:mod:`headrace.executor.spark.state.cache`). When it is not at hand it is read from a snapshot
-(:mod:`headrace.executor.spark.state.snapshot`), if there is one, and brought up to date from the
-log (:mod:`headrace.executor.spark.state.log`).
+The rows of a batch are sorted by ts and run through the in-process
+:class:`headrace.executor.pipeline.Pipeline`. The pipeline's state is in memory, in the state cache
+(:mod:`headrace.executor.spark.state.cache`). A state that is not in the cache is read from a
+snapshot (:mod:`headrace.executor.spark.state.snapshot`), if there is one, and brought up to date
+from the log (:mod:`headrace.executor.spark.state.log`).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from ...slides import aligned_time
 from ...stages import Stage, stages_of
 from ...watermarks import NEVER, Seen, streams_read
 from ..exchange.blocks import LATE, REPORT
-from ..exchange.late import SILENT, TOLD, LateRows, added, sources_of
+from ..exchange.late import LATE_SOURCE, NO_SOURCE, LateRows, added, sources_of
 from ..exchange.packing import partition_keys, table_of
 from ..exchange.wire import LeafWire, Wire, runs_wire, wire_of
 from ..state import snapshot as snapshots
@@ -55,51 +55,59 @@ _RESULTS_PER_CHUNK = 500_000
 
 @dataclass(slots=True)
 class Index:
-    """A partition's operators with their state, the codes of vertices in it, and the rows that
-    wait for the watermark."""
+    """The state of a partition in memory.
+
+    Attributes:
+        pipeline: the operators with their states.
+        dictionary: the codes of values in the states.
+        reorder_buffer: rows that wait for the watermark.
+    """
 
     pipeline: Pipeline
     dictionary: Dictionary
-    held: ReorderBuffer = field(default_factory=ReorderBuffer)
+    reorder_buffer: ReorderBuffer = field(default_factory=ReorderBuffer)
 
     def batches(self, wire: Wire, rows: pa.Table) -> dict[int, Batch]:
-        """Rows as what the pipeline takes."""
+        """Encodes rows as batches of the pipeline, by port."""
         if self.pipeline.now is not None:
             self.dictionary.tick(self.pipeline.now)
         return wire.batches(rows, self.dictionary)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory held."""
-        operators = self.pipeline.counters.values()
-        of_operators = sum(own.state_bytes for own in operators)
-        return of_operators + self.dictionary.nbytes + self.held.nbytes
+        """The memory of the index in bytes."""
+        operators = sum(counters.state_bytes for counters in self.pipeline.counters.values())
+        return operators + self.dictionary.nbytes + self.reorder_buffer.nbytes
 
 
 @dataclass(frozen=True, slots=True)
 class _Rebuilt:
-    """An index made anew: whether from a snapshot, and how many rows were replayed."""
+    """An index that was not in the cache.
+
+    ``restored`` tells whether it began with a snapshot; ``replayed`` counts the rows of the log
+    that were processed again.
+    """
 
     index: Index
     restored: bool
     replayed: int
 
 
-_CACHE: StateCache[Index] = StateCache()  # a worker process has one, for all its tasks
+_CACHE: StateCache[Index] = StateCache()  # one for each worker process, shared by its tasks
 
 
 @lru_cache(maxsize=4)
 def _read(plan: str) -> tuple[PhysicalPlan, tuple[Stage, ...]]:
-    """A plan of its document, and its stages."""
-    read = PhysicalPlan.from_json(plan)
-    return read, stages_of(read)
+    """Parses the document of a plan; returns the plan and its stages."""
+    parsed = PhysicalPlan.from_json(plan)
+    return parsed, stages_of(parsed)
 
 
 class PartitionBatch:
     """The work of a stage on one partition in one batch.
 
     Attributes:
-        metadata: of the partition before the batch and, when :meth:`run` has ended, after it.
+        metadata: the partition's metadata before the batch; :meth:`run` replaces it at its end.
     """
 
     def __init__(self, plan: str, key: CacheKey, metadata: str | None) -> None:
@@ -108,7 +116,7 @@ class PartitionBatch:
         Args:
             plan: the plan's document.
             key: the run, the stage's number, and Spark's key of the partition.
-            metadata: of the partition before the batch, as JSON; None in the first batch.
+            metadata: the partition's metadata before the batch, as JSON; None in the first batch.
         """
         self._plan, stages = _read(plan)
         _, number, partition = key
@@ -122,11 +130,11 @@ class PartitionBatch:
         self.metadata = PartitionMetadata.from_json(metadata or "{}")
 
     def run(self, frames: Iterable[pd.DataFrame], blobs: BlobStore) -> Iterator[pd.DataFrame]:
-        """Gives results as they are found, and at last the report."""
+        """Yields output as soon as it is computed, and the report at the end."""
         before = self.metadata
         index = _CACHE.take(self._key, before.token, before.worker)
-        made = self._rebuilt(before, blobs) if index is None else None
-        index = made.index if made is not None else index
+        rebuilt = self._rebuilt(before, blobs) if index is None else None
+        index = rebuilt.index if rebuilt is not None else index
         assert index is not None
         snapshot = before.snapshot
         log = WindowLog(
@@ -140,25 +148,25 @@ class PartitionBatch:
         now = max(before.now, arrived.now, watermark.at)
         ended = arrived.ended or now == FOREVER
         timely, late = self._timely(arrived.rows, before.now)
-        index.held.add(timely)
-        rows = sorted_by_ts(_laid_together(self._wire.schema, index.held.due(now)))
+        index.reorder_buffer.add(timely)
+        rows = sorted_by_ts(_concatenated(self._wire.schema, index.reorder_buffer.due(now)))
         time = self._aligned_time(now)
         output = self._output(index.dictionary, time, ended=ended)
         results = 0
-        begun: list[pa.Table] = []
+        new_runs: list[pa.Table] = []
         for chunk in _chunks(rows):
-            found = self._given(index.pipeline.process(index.batches(self._wire, chunk.rows)))
-            chunk.results = sum(map(len, found.values()))
+            outputs = self._outputs(index.pipeline.process(index.batches(self._wire, chunk.rows)))
+            chunk.results = sum(map(len, outputs.values()))
             results += chunk.results
-            yield from output.rows(found)
-            begun += self._begun(index)
+            yield from output.rows(outputs)
+            new_runs += self._new_runs(index)
         if ended or index.pipeline.now != time != NEVER:
-            # Time passes also where no rows come.
-            found = self._given(index.pipeline.process({}, FOREVER if ended else time))
-            results += sum(map(len, found.values()))
-            yield from output.rows(found)
+            # Time advances in a partition without rows too.
+            outputs = self._outputs(index.pipeline.process({}, FOREVER if ended else time))
+            results += sum(map(len, outputs.values()))
+            yield from output.rows(outputs)
         log.append(timely, now)
-        runs.append(pa.concat_tables([self._runs.schema.empty_table(), *begun]), now)
+        runs.append(pa.concat_tables([self._runs.schema.empty_table(), *new_runs]), now)
         extra = None if ended else index.pipeline.extra_state()
         if extra is not None:
             blobs.put(EXTRA_STATE, extra)
@@ -178,9 +186,9 @@ class PartitionBatch:
             edges=before.edges + self._edges(rows),
             results=before.results + (results if last else 0),
             late=added(before.late, late.of_streams),
-            rebuilt=before.rebuilt + (made is not None and before.token != ""),
-            restored=before.restored + (made is not None and made.restored),
-            replayed=before.replayed + (made.replayed if made is not None else 0),
+            rebuilt=before.rebuilt + (rebuilt is not None and before.token != ""),
+            restored=before.restored + (rebuilt is not None and rebuilt.restored),
+            replayed=before.replayed + (rebuilt.replayed if rebuilt is not None else 0),
             operators=totals(before.operators, started, counters),
             directory=log.directory,
             runs=runs.directory,
@@ -199,37 +207,40 @@ class PartitionBatch:
     def _snapshot(
         self, last: Snapshot, index: Index, log: WindowLog, blobs: BlobStore, *, ended: bool
     ) -> Snapshot:
-        """The snapshot to go on with: the last one, a new one if that is due, or none."""
-        # A run of REWINDOW goes on from rows that may have expired: the log has them no more.
+        """The snapshot for the next batch: the last one, a new one if due, or none."""
+        # A run of REWINDOW may continue rows that have expired, which the log no longer has.
         if ended or self._runs.flows:
             return last
         since, kept = log.kept(since=last.before), log.kept()
         if last.is_due(since, kept, index.nbytes):
             return snapshots.write(index, blobs, last, log.directory.next_number)
         if last.chunks and since == kept:
-            return snapshots.given_up(last, blobs)
+            return snapshots.removed(last, blobs)
         return last
 
     def _rebuilt(self, metadata: PartitionMetadata, blobs: BlobStore) -> _Rebuilt:
-        """The index made anew: from a snapshot and the input since, or from all input that is
-        still valid, or waits; and what is kept beside it."""
-        found: Index | None = snapshots.read(metadata.snapshot, blobs)
-        index = self._empty() if found is None else found
+        """Rebuilds the index from the snapshot and the log, and restores the extra state.
+
+        With a snapshot the rows of the log since then are replayed. Without one all rows of the
+        log are: those still valid, and those that wait for the watermark.
+        """
+        loaded: Index | None = snapshots.read(metadata.snapshot, blobs)
+        index = self._empty() if loaded is None else loaded
         pipeline = index.pipeline
         log = WindowLog(self._wire, blobs, metadata.directory, pipeline.retention)
-        rows = log.rows(metadata.now, since=0 if found is None else metadata.snapshot.before)
-        index.held.add(rows)
-        kept = _laid_together(self._wire.schema, index.held.due(metadata.now))
+        rows = log.rows(metadata.now, since=0 if loaded is None else metadata.snapshot.before)
+        index.reorder_buffer.add(rows)
+        due = _concatenated(self._wire.schema, index.reorder_buffer.due(metadata.now))
         runs = WindowLog(self._runs, blobs, metadata.runs, pipeline.retention).rows(metadata.now)
         time = self._aligned_time(metadata.now)
-        if kept.num_rows or runs.num_rows or found is not None:
-            # Time passes also where no rows came: what was given must not be given again.
-            known = self._runs.batches(runs, index.dictionary)
-            pipeline.replay(index.batches(self._wire, kept), time, known)
+        if due.num_rows or runs.num_rows or loaded is not None:
+            # Replay up to `time` even without rows: earlier results must not be repeated.
+            run_batches = self._runs.batches(runs, index.dictionary)
+            pipeline.replay(index.batches(self._wire, due), time, run_batches)
         pipeline.record_runs()
         if metadata.remembers:
             pipeline.restore(blobs.get(EXTRA_STATE), time)
-        return _Rebuilt(index, found is not None, rows.num_rows)
+        return _Rebuilt(index, loaded is not None, rows.num_rows)
 
     def _empty(self) -> Index:
         dictionary = Dictionary(kept_beyond(self._plan))
@@ -237,36 +248,44 @@ class PartitionBatch:
         return Index(pipeline, dictionary)
 
     def _aligned_time(self, now: int) -> int:
-        """Application time for the rows of this stage: scans align that of edges to slides."""
+        """The application time of this stage's rows; scans align the time of edges to slides."""
         return aligned_time(now, None if self._stage.number else self._plan.evaluate_every)
 
-    def _begun(self, index: Index) -> Iterator[pa.Table]:
-        """The runs that the rows just processed began or extended, as rows of their log."""
+    def _new_runs(self, index: Index) -> Iterator[pa.Table]:
+        """The runs that the last rows began or extended, as rows of the log of runs."""
         ports = [flow.port for flow in self._runs.flows]
         for node, runs in index.pipeline.runs().items():
             rows = self._runs.rows(ports.index(node), runs, index.dictionary)
             yield pa.Table.from_batches([rows])
 
     def _timely(self, rows: pa.Table, now: int) -> tuple[pa.Table, LateRows]:
-        """The rows from ``now`` on, and the edges that came after their time."""
+        """Splits rows by ts: those from ``now`` on, and the late ones.
+
+        Raises:
+            ValueError: for rows before ``now`` in a run whose input is sorted.
+        """
         count = int(np.searchsorted(rows["ts"].to_numpy(), now, side="left"))
         late = LateRows()
-        if isinstance(self._wire, LeafWire) and TOLD in rows.schema.names:
+        if isinstance(self._wire, LeafWire) and LATE_SOURCE in rows.schema.names:
             sources = sources_of(self._plan)
             late = LateRows.of(rows.slice(0, count), self._wire.leaves, sources, now)
-            rows = rows.drop_columns([TOLD])
+            rows = rows.drop_columns([LATE_SOURCE])
         elif count:
             raise ValueError(f"{count} rows came out of order, before {now}")
         return rows.slice(count), late
 
-    def _given(self, found: dict[int, Batch]) -> dict[int, Batch]:
-        """The output of the stage; repeated ends of one result are left out."""
+    def _outputs(self, batches: dict[int, Batch]) -> dict[int, Batch]:
+        """The output of the stage; the last stage drops repeated ends of one result."""
         if self._next is not None:
-            return found
-        return {node: without_repeated_ends(batch) for node, batch in found.items()}
+            return batches
+        return {node: without_repeated_ends(batch) for node, batch in batches.items()}
 
     def _edges(self, rows: pa.Table) -> int:
-        """The number of rows of scans; each counts in one partition only."""
+        """The number of rows of scans that this partition counts.
+
+        A scan that several ports read is counted at the first of them; a broadcast row, in
+        partition 0.
+        """
         if self._stage.number:
             return 0
         counted: dict[int, int] = {}
@@ -293,7 +312,7 @@ class PartitionBatch:
 
 
 def report(metadata: PartitionMetadata, index: Index, stage: int, partition: int) -> dict[str, Any]:
-    """The metrics of a partition of a stage so far, as JSON-able values."""
+    """The metrics of a partition of a stage since the run began, as JSON-able values."""
     blobs = (*metadata.directory.blobs, *metadata.runs.blobs)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
@@ -318,8 +337,16 @@ def report(metadata: PartitionMetadata, index: Index, stage: int, partition: int
 
 @dataclass(frozen=True, slots=True)
 class _Arrived:
-    """What came for a partition in a batch: rows by rising ts, the time or what was seen of the
-    streams, others' reports and late edges, and whether the input is at its end."""
+    """The content of all messages to a partition in a batch.
+
+    Attributes:
+        rows: sorted by ts.
+        now: the largest ts that a sender has seen, in ticks.
+        seen: the largest ts of each stream, where rows wait for a watermark.
+        reports: reports of earlier stages, as JSON.
+        late: late edges of earlier stages, as JSON lines.
+        ended: whether the input is at its end.
+    """
 
     rows: pa.Table
     now: int
@@ -330,7 +357,7 @@ class _Arrived:
 
 
 def _arrived(frames: Iterable[pd.DataFrame], schema: pa.Schema) -> _Arrived:
-    """Opens messages; of equal ts, rows keep the order of their sender's messages."""
+    """Opens messages; rows of equal ts keep the order of senders, and of each sender's messages."""
     now, seen = NEVER, Seen()
     ended = False
     reports: list[bytes] = []
@@ -338,8 +365,8 @@ def _arrived(frames: Iterable[pd.DataFrame], schema: pa.Schema) -> _Arrived:
     tables: list[tuple[int, int, pa.Table]] = []
     for frame in frames:
         columns = (frame[name] for name in ("kind", "source", "number", "now", "payload"))
-        for kind, source, number, known, payload in zip(*columns, strict=True):
-            now = max(now, int(known))
+        for kind, source, number, sender_now, payload in zip(*columns, strict=True):
+            now = max(now, int(sender_now))
             ended = ended or kind == "end"
             if kind == REPORT:
                 reports.append(payload)
@@ -350,36 +377,40 @@ def _arrived(frames: Iterable[pd.DataFrame], schema: pa.Schema) -> _Arrived:
             elif payload:
                 tables.append((int(source), int(number), table_of(payload)))
     tables.sort(key=lambda part: part[:2])
-    given = [table for *_, table in tables]
-    if any(TOLD in table.schema.names for table in given):
-        schema = schema.append(pa.field(TOLD, pa.int32()))
-        given = [_silent(table, schema) for table in given]
-    rows = _laid_together(schema, [table.cast(schema) for table in given])
+    parts = [table for *_, table in tables]
+    if any(LATE_SOURCE in part.schema.names for part in parts):
+        schema = schema.append(pa.field(LATE_SOURCE, pa.int32()))
+        parts = [_with_late_source(part, schema) for part in parts]
+    rows = _concatenated(schema, [part.cast(schema) for part in parts])
     return _Arrived(sorted_by_ts(rows), now, seen, reports, late, ended)
 
 
-def _silent(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+def _with_late_source(rows: pa.Table, schema: pa.Schema) -> pa.Table:
     """Rows of stored graphs, which are never late, in the schema of rows that may be late."""
-    if TOLD in rows.schema.names:
+    if LATE_SOURCE in rows.schema.names:
         return rows
-    return rows.append_column(schema.field(TOLD), pa.array([SILENT] * len(rows), pa.int32()))
+    no_source = pa.array([NO_SOURCE] * len(rows), pa.int32())
+    return rows.append_column(schema.field(LATE_SOURCE), no_source)
 
 
-def _laid_together(schema: pa.Schema, tables: Iterable[pa.Table]) -> pa.Table:
-    """One table after the other."""
+def _concatenated(schema: pa.Schema, tables: Iterable[pa.Table]) -> pa.Table:
+    """One table after the other; an empty one of the schema if there are none."""
     return pa.concat_tables([schema.empty_table(), *tables]).combine_chunks()
 
 
 @dataclass(slots=True)
 class _Chunk:
-    """Rows to process at once; ``results`` is set when that is done."""
+    """Rows to process at once; the caller sets ``results``, their number, before the next chunk."""
 
     rows: pa.Table
     results: int = 0
 
 
 def _chunks(rows: pa.Table) -> Iterator[_Chunk]:
-    """Cuts a batch so that the results of one piece fit in memory, as far as can be foreseen."""
+    """Cuts a batch into chunks whose results should fit in memory.
+
+    The number of results for each row of the last chunk sets the size of the next one.
+    """
     size, start = _FIRST_CHUNK, 0
     while start < rows.num_rows:
         chunk = _Chunk(rows.slice(start, size))

@@ -1,16 +1,20 @@
-"""Snapshots of a partition's index, so that a restart replays what came since and no whole window.
+"""Snapshots of a partition's index: a restart replays the rows since then, not the whole window.
 
 In and out: the index (operators, codes of vertices, rows that wait) as compressed chunks of bounded
-size in the store of the log. The log keeps what it keeps, all input that is still valid, so a
-snapshot is a short cut and nothing depends on it: one that another version wrote, or that cannot
-be read, is left aside and the window replayed.
+size, in the store of the log. The log still has all valid input, so a snapshot only saves time. A
+restart ignores a snapshot that another version wrote, or that cannot be read, and replays the
+whole window.
 
-**When.** *Work* is rows that operators took and gave, as :func:`work_between` counts them; to
-replay rows of the log takes their share of the work since the last snapshot. A snapshot is due when
-what came since takes :data:`TIMES` as long to replay as the index to write, and :data:`LEAST_WORK`
-besides: so writing them costs a bounded share of a run. And only where to replay the whole window
-takes :data:`WORTH` times as long as to read the index; else a window is replayed as ever. One is
-given up when nothing of what is in it is still in the log. Rows and bytes alone decide, no clock.
+**When.** The *work* of a batch is the number of rows that operators took and gave
+(:func:`work_between`). The work of replaying rows of the log is estimated from the mean work per
+row since the last snapshot. A snapshot is due if both conditions hold:
+
+- Replaying the rows since the last snapshot takes :data:`LEAST_WORK` more than :data:`TIMES` the
+  time of writing the index. This bounds the share of a run that goes into snapshots.
+- Replaying the whole window takes at least :data:`WORTH` times as long as reading the index.
+
+A snapshot is removed when the log has none of its rows any more. Rows and bytes alone decide; no
+clock is read.
 """
 
 from __future__ import annotations
@@ -38,27 +42,35 @@ FIRST_CHUNK: Final = -2
 
 CHUNK_BYTES: Final = LARGEST_BLOB
 TIMES: Final = 1
+"""The least ratio of the work of replaying the rows since the last snapshot to that of writing."""
 WORTH: Final = 2
+"""The least ratio of the work of replaying the whole window to that of reading the index."""
 LEAST_WORK: Final = 20_000
+"""Units of work; below this a replay is so short that it needs no snapshot."""
 BYTES_PER_WORK: Final = 200
-"""As many bytes of an index in memory are written, or read, in the time of one unit of work.
+"""Bytes of an index in memory that are written, or read, in the time of one unit of work.
 
-Measured with ``bench.recovery``: 1.5 to 3 us for a unit; 10 ns for a byte, of which a half goes to
-Spark's store, which takes 30 MB/s, since an index gets five to ten times smaller.
+Measured with ``bench.recovery``: a unit of work takes 1.5 to 3 us, a byte 10 ns. Half of the time
+goes into Spark's store, which takes 30 MB/s; compression makes an index five to ten times smaller.
 """
 GIVEN_PER_TAKEN: Final = 8
 """The number of rows that an operator gives in the time in which it takes one."""
 
 SLOW: Final = 8
-"""AGGREGATE and REPORT, which are not compiled, take as many times as long."""
+"""The factor by which a row of AGGREGATE or REPORT takes longer: these are not compiled."""
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The latest snapshot, as the metadata of a partition describes it.
+    """The latest snapshot of a partition, as the partition's metadata describes it.
 
-    There is none where ``chunks`` is 0. ``size`` is of the chunks, in bytes. The index has all
-    rows of the log before the blob of number ``before``; ``rows`` came and ``work`` was done since.
+    Attributes:
+        version: :func:`version` of the code that wrote it.
+        chunks: the number of chunks; 0: there is no snapshot.
+        size: the size of all chunks in bytes.
+        before: the index has the rows of all blobs of the log with a smaller number.
+        rows: the number of rows that came since.
+        work: the work done since.
     """
 
     version: str = ""
@@ -69,16 +81,18 @@ class Snapshot:
     work: int = 0
 
     def then(self, rows: int, work: int) -> Snapshot:
-        """The same after a batch of ``rows`` rows, which took ``work``."""
+        """Adds a batch of ``rows`` rows, which took ``work``."""
         return replace(self, rows=self.rows + rows, work=self.work + work)
 
     def is_due(self, since: int, kept: int, nbytes: int) -> bool:
-        """Whether to write the next one.
+        """Whether to write the next snapshot.
 
-        ``since``: how many of the rows since are in the log, ``kept``: of all rows; ``nbytes``: of
-        the index in memory.
+        Args:
+            since: the number of rows of the log that came since this snapshot.
+            kept: the number of all rows of the log.
+            nbytes: the memory of the index in bytes.
         """
-        cost = nbytes // BYTES_PER_WORK
+        cost = nbytes // BYTES_PER_WORK  # of writing the index, or of reading it, in units of work
         tail, window = (self.work * rows // max(1, self.rows) for rows in (since, kept))
         return tail >= LEAST_WORK + TIMES * cost and window >= WORTH * cost
 
@@ -86,7 +100,7 @@ class Snapshot:
 def work_between(
     plan: PhysicalPlan, before: Mapping[int, Counters], after: Mapping[int, Counters]
 ) -> int:
-    """The work of the operators of a stage from one reading of their counters to another."""
+    """The work of a stage's operators between two readings of their counters, by node id."""
     work = 0
     for node, counters in after.items():
         done = counters.since(before[node])
@@ -97,7 +111,14 @@ def work_between(
 
 
 def write(index: Any, blobs: BlobStore, last: Snapshot, before: int) -> Snapshot:
-    """Puts an index in the place of the last snapshot."""
+    """Writes a snapshot of an index; it replaces the chunks of the last one.
+
+    Args:
+        index: the object to pickle.
+        blobs: the store of the log.
+        last: the snapshot to replace.
+        before: the number of the log's next blob.
+    """
     chunks = _Chunks(blobs)
     with _no_collection(), pa.CompressedOutputStream(pa.PythonFile(chunks, "w"), "zstd") as out:
         pickle.Pickler(out, protocol=5).dump(index)
@@ -107,28 +128,31 @@ def write(index: Any, blobs: BlobStore, last: Snapshot, before: int) -> Snapshot
     return Snapshot(version(), chunks.count, chunks.size, before)
 
 
-def given_up(last: Snapshot, blobs: BlobStore) -> Snapshot:
-    """Removes the last snapshot."""
+def removed(last: Snapshot, blobs: BlobStore) -> Snapshot:
+    """Removes the chunks of the last snapshot; returns a snapshot without chunks."""
     for number in range(last.chunks):
         blobs.remove(FIRST_CHUNK - number)
     return replace(last, version="", chunks=0, size=0)
 
 
 def read(snapshot: Snapshot, blobs: BlobStore) -> Any | None:
-    """The index of a snapshot; None if there is none that can be read here."""
+    """The index of a snapshot; None if there is none, or this version cannot read it."""
     if not snapshot.chunks or snapshot.version != version():
         return None
     try:
         data = b"".join(blobs.get(FIRST_CHUNK - i) for i in range(snapshot.chunks))
         with _no_collection(), pa.CompressedInputStream(pa.BufferReader(data), "zstd") as file:
             return _Unpickler(file).load()
-    except Exception:  # whatever is wrong with it, the log has all that is needed
+    except Exception:  # the log has all rows: any failure to load only costs a longer replay
         return None
 
 
 @cache
 def version() -> str:
-    """Of the code whose objects these are: other code may mean something else by them."""
+    """A hash of the code of pickled classes, NumPy and PyArrow.
+
+    Other code may give the pickled attributes another meaning.
+    """
     from .... import algebra, executor
 
     text = hashlib.sha256(f"{np.__version__} {pa.__version__}".encode())
@@ -141,7 +165,7 @@ def version() -> str:
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Millions of objects are made, none of them garbage: not looked at again and again."""
+    """Pauses the garbage collector, which would scan millions of live objects again and again."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -152,7 +176,7 @@ def _no_collection() -> Iterator[None]:
 
 
 class _Chunks(io.RawIOBase):
-    """A file that becomes chunks."""
+    """A file that is cut into chunks, each a blob of the store."""
 
     def __init__(self, blobs: BlobStore) -> None:
         self._blobs = blobs
@@ -170,7 +194,7 @@ class _Chunks(io.RawIOBase):
         return len(data)
 
     def end(self) -> None:
-        """Nothing more comes."""
+        """Stores the bytes after the last whole chunk."""
         if self._open:
             self._put(len(self._open))
 
@@ -213,12 +237,12 @@ _THEIRS: Final = frozenset(
 
 
 class _Unpickler(pickle.Unpickler):
-    """Makes what an index is made of and nothing else, whatever a checkpoint holds."""
+    """Loads the classes of an index and no others: a checkpoint may have been tampered with."""
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) in _THEIRS:
             return super().find_class(module, name)
-        found = super().find_class(module, name) if module.startswith(_OURS) else None
-        if not isinstance(found, type) or not found.__module__.startswith(_OURS):
-            raise pickle.UnpicklingError(f"{module}.{name} is no part of an index")
-        return found
+        loaded = super().find_class(module, name) if module.startswith(_OURS) else None
+        if not isinstance(loaded, type) or not loaded.__module__.startswith(_OURS):
+            raise pickle.UnpicklingError(f"{module}.{name} is no class of an index")
+        return loaded

@@ -17,7 +17,7 @@ from headrace.executor.local import Edge, Result, _record_batches
 from headrace.executor.scans import Leaf
 from headrace.executor.spark.exchange.blocks import LATE, RESULTS
 from headrace.executor.spark.exchange.columns import carried
-from headrace.executor.spark.exchange.late import SILENT, TOLD, sources_of
+from headrace.executor.spark.exchange.late import LATE_SOURCE, NO_SOURCE, sources_of
 from headrace.executor.spark.exchange.packing import END, leaf_packer, partition_keys, table_of
 from headrace.executor.spark.exchange.wire import leaves_of, text_or_integers
 from headrace.executor.spark.stage import partition as work
@@ -156,16 +156,16 @@ class Chain:
     ) -> Iterator[pa.RecordBatch]:
         """Rows of an edge, as waiting_rows makes them."""
         _, _, label, ts, stream, *_ = edge  # type: ignore[misc]
-        sources, speaks = sources_of(self.plan), True
+        sources, is_first = sources_of(self.plan), True
         for rows in self._tagged([edge]):
             if not rows.num_rows:
                 continue
-            told = sources.index((stream, label)) if speaks else SILENT
-            speaks = False
-            yield _with(rows, told, streams.index(stream), clock)
-        if speaks and stream in streams:
+            source = sources.index((stream, label)) if is_first else NO_SOURCE
+            is_first = False
+            yield _with(rows, source, streams.index(stream), clock)
+        if is_first and stream in streams:
             nothing = pa.RecordBatch.from_pylist([{"leaf": -1, "ts": ts}], schema=self._schema)
-            yield _with(nothing, SILENT, streams.index(stream), clock)
+            yield _with(nothing, NO_SOURCE, streams.index(stream), clock)
 
     @property
     def _schema(self) -> pa.Schema:
@@ -195,8 +195,12 @@ class Chain:
                     yield pa.RecordBatch.from_arrays(tagged, schema=schema)
 
 
-def _with(rows: pa.RecordBatch, told: int, of: int, clock: int | None) -> pa.RecordBatch:
-    columns = {TOLD: (told, pa.int32()), "of": (of, pa.int32()), "clock": (clock, pa.int64())}
+def _with(rows: pa.RecordBatch, source: int, of: int, clock: int | None) -> pa.RecordBatch:
+    columns = {
+        LATE_SOURCE: (source, pa.int32()),
+        "of": (of, pa.int32()),
+        "clock": (clock, pa.int64()),
+    }
     for name, (value, type_) in columns.items():
         field = pa.field(name, type_, nullable=name == "clock")  # as Spark has them
         rows = rows.append_column(field, pa.array([value] * rows.num_rows, type_))

@@ -134,7 +134,7 @@ def test_lost_results_are_noticed(tmp_path: Path) -> None:
         directory.spark.mkdir()
     for path in sorted((tmp_path / "out").rglob("*"), reverse=True):
         path.rmdir() if path.is_dir() else path.unlink()
-    with pytest.raises(OutputError, match="no longer there"):
+    with pytest.raises(OutputError, match="are missing"):
         open_checkpoint(Manifest(reach(), "out", 1), output, tmp_path / "ck")
 
 

@@ -188,7 +188,7 @@ def _live(spark: SparkSession, folder: Path) -> DataFrame:
 
 
 def _mistakes(spark: SparkSession, live: DataFrame, graph: DataFrame) -> None:
-    with pytest.raises(InputError, match="stored graph 'graph', which is not given"):
+    with pytest.raises(InputError, match="stored graph 'graph', which has no DataFrame"):
         stream(spark, PLAN, {"input": live})
     with pytest.raises(InputError, match="'graph' as a stored graph, and its DataFrame is a str"):
         stream(spark, PLAN, {"input": live, "graph": live})

@@ -84,7 +84,7 @@ def test_a_query_on_a_memory_sink(
 
 
 def test_what_is_missing_is_told(rocksdb: SparkSession, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="stream 'input', which is not given"):
+    with pytest.raises(InputError, match="stream 'input', which has no DataFrame"):
         stream(rocksdb, reach(), {})
     lacking = edges_in(rocksdb, tmp_path / "in").drop("ts")
     with pytest.raises(InputError, match="no column ts; it has src, trg, label"):
