@@ -16,7 +16,7 @@ FOREVER: Final = 2**63 - 1
 
 
 def lasting(exp: IntArray) -> IntArray:
-    """Until when rows are valid, or those are that they take back (:class:`Batch`)."""
+    """The expiry of each row; of a retraction, the expiry of the row that is taken back."""
     return np.where(exp < 0, ~exp, exp)
 
 
@@ -24,11 +24,14 @@ def lasting(exp: IntArray) -> IntArray:
 class Batch:
     """Rows sorted by ``ts``; each is valid in ``[ts, exp)``.
 
-    ``columns[j, i]`` is the vertex code of column ``j`` in row ``i`` (shape width × rows,
-    C-contiguous); ``ts`` and ``exp`` are in the catalog's time unit.
+    In a stream with deletions a row with a negative expiry is a *retraction*: at its ``ts`` it
+    takes back one earlier row of the same columns with the expiry ``~exp``.
 
-    In a stream with deletions a row with a negative expiry takes back, at its ``ts``, one row of
-    the same columns that was given before with the expiry ``~exp``.
+    Attributes:
+        columns: dictionary codes; ``columns[j, i]`` is column ``j`` of row ``i`` (shape width ×
+            rows, C-contiguous).
+        ts: when each row becomes valid, in ticks of the catalog's time unit.
+        exp: the tick from which each row is no longer valid; ``~exp`` in a retraction.
     """
 
     columns: IntArray
@@ -63,13 +66,15 @@ class Batch:
         )
 
     def project(self, columns: Sequence[int]) -> Batch:
-        """Column ``i`` of the outcome is column ``columns[i]``."""
+        """A batch of chosen columns: its column ``i`` is column ``columns[i]`` of this one."""
         return Batch(self.columns[np.asarray(columns, np.int64)], self.ts, self.exp)
 
 
 def without_repeated_ends(batch: Batch) -> Batch:
-    """Without rows that take back what the row before took back, for those who read that an end
-    ends all that was said of a value."""
+    """Drops a retraction that follows a retraction of the same value and ts.
+
+    For a consumer that takes one retraction as the end of all earlier rows of the value.
+    """
     if len(batch) < 2 or not (batch.exp < 0).any():
         return batch
     ends = batch.exp < 0

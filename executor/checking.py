@@ -1,9 +1,11 @@
-"""Whether a plan can run, and would give right rows, said before anything does.
+"""Checks before a run that a plan can run and that its rows would be right.
 
-In: a plan. Nothing that its document says of itself is trusted: widths, distributions and update
-patterns are derived from the operators, by the laws that stand with their classes
-(:mod:`headrace.algebra.physical`). The optimizer plans by the same laws; so a plan that was made or
-changed elsewhere is refused for the same reasons for which no search would have chosen it.
+In: a plan. Out: its widths and distributions, or a :class:`PlanError`.
+
+The checks trust no derived field of a plan document. They derive widths, distributions and update
+patterns from the operators, by the laws in their classes (:mod:`headrace.algebra.physical`). The
+optimizer plans by the same laws, so a plan from elsewhere is refused for the same reasons for which
+no search would have chosen it.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from .scans import leaves, reached
 
 
 def check(plan: PhysicalPlan) -> None:
-    """Refuses a plan that would fail, or give wrong answers.
+    """Refuses a plan that would fail or return wrong rows.
 
     Raises:
         PlanError: with the node and the reason.
@@ -38,7 +40,7 @@ def check(plan: PhysicalPlan) -> None:
 
 
 def check_document(plan: PhysicalPlan) -> None:
-    """:func:`check`, and whether a worker that is sent the plan would take it.
+    """As :func:`check`, and also that a worker can read the plan's document.
 
     Raises:
         PlanError: as :func:`check`.
@@ -48,7 +50,7 @@ def check_document(plan: PhysicalPlan) -> None:
 
 
 def widths_of(plan: PhysicalPlan) -> dict[int, int]:
-    """The widths of the leaves and of the nodes above them that the root needs.
+    """The width of each scan input, and of each node above them that the root reads.
 
     Raises:
         PlanError: if an operator does not fit its inputs, with the node's id.
@@ -64,13 +66,13 @@ def widths_of(plan: PhysicalPlan) -> dict[int, int]:
 
 
 def distributions(plan: PhysicalPlan) -> dict[int, Distribution]:
-    """The distribution of the rows of each leaf, and of each node above, that the root needs.
+    """The distribution of each scan input, and of each node above them that the root reads.
 
-    Over several partitions the rows of a leaf lie anywhere, each on one of them, and those of the
-    root may not be copies. Over one there is nothing to distribute, and an EXCHANGE is refused.
+    With several partitions each row of a scan input is in one arbitrary partition, and the rows of
+    the root may not be broadcast. With one partition an EXCHANGE is refused.
 
     Raises:
-        PlanError: if an operator does not find its rows as it needs them.
+        PlanError: if the inputs of an operator are not distributed as it requires.
     """
     several = plan.parallelism > 1
     lie = dict.fromkeys((leaf.node for leaf in leaves(plan)), ANY if several else SINGLE)
@@ -82,16 +84,16 @@ def distributions(plan: PhysicalPlan) -> dict[int, Distribution]:
             raise PlanError(f"node {i} ({node.op}): {error}") from error
     if lie[plan.root] == BROADCAST:
         op = plan.nodes[plan.root].op
-        raise PlanError(f"node {plan.root} ({op}): the root would give every row several times")
+        raise PlanError(f"node {plan.root} ({op}): the root would return every row several times")
     return lie
 
 
 def _distribution(plan: PhysicalPlan, node: int, inputs: list[Distribution]) -> Distribution:
     operator = plan.nodes[node].operator
     if all(below is Convention.SPARK_SQL for below, _ in operator.conventions):
-        raise ValueError("it does not stand over a scan and filters alone")
+        raise ValueError("its input is not a scan with filters and projections only")
     if plan.parallelism > 1:
         return operator.distribution(inputs)
     if isinstance(operator, Exchange):
-        raise ValueError("the plan is made for one partition, and there is no other")
+        raise ValueError("the plan has parallelism 1, so there is nothing to exchange")
     return SINGLE

@@ -1,11 +1,13 @@
-"""What operators count, so that a run can be set beside the plan's estimates.
+"""Operator metrics, in the terms of the plan's estimates.
 
-Rows are counted as they leave an operator, with how long each is valid. An operator that
-coalesces counts of a row only what it *adds* to what earlier rows of its value said, so that the
-sum of validities is what the set of valid values is made of, as the cost model means it; of any
-other operator each row counts for itself. By Little's law the sum, divided by the time that it
-was gathered in, is the mean number of rows valid at an instant, of a stream that goes on like
-this: nothing is cut off at the end of the input.
+Each row is counted when it leaves an operator, with the length of its validity. An operator that
+coalesces counts only the validity that a row *adds* to earlier rows of its value. The sum of
+validities is then the population of distinct values, as the cost model defines it. Any other
+operator counts each row in full.
+
+By Little's law the sum of validities divided by the elapsed application time is the mean number of
+rows valid at an instant. Validity that reaches past the end of the input counts in full, as if the
+stream continued.
 """
 
 from __future__ import annotations
@@ -19,34 +21,40 @@ from numpy.typing import NDArray
 from .batch import FOREVER, Batch
 
 Tally = NDArray[np.float64]
-"""What a coalescing kernel counts, by :data:`ADDED_VALIDITY` and :data:`DROPPED`; floats, as
-validities may be as long as time."""
+"""Counts of a coalescing kernel, at the positions :data:`ADDED_VALIDITY` and :data:`DROPPED`.
+
+Floats, because a sum of validities may exceed 64-bit integers."""
 
 ADDED_VALIDITY: Final = 0
 DROPPED: Final = 1
 
 
 def new_tally() -> Tally:
-    """Nothing counted yet."""
+    """A tally of zeros."""
     return np.zeros(2, np.float64)
 
 
 @runtime_checkable
 class Coalescing(Protocol):
-    """An operator that knows what each of its rows adds."""
+    """An operator that counts how much validity each of its rows adds."""
 
     tally: Tally
 
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """What an operator did in some time, and what it holds at its end.
+    """The work of an operator over a period, and its state at the end of the period.
 
-    ``dropped`` counts results that coalescing left out, as earlier ones had said as much, and
-    deletions of what was not there;
-    ``validity`` sums how long the rows given are valid, but for the ``endless`` ones that never
-    expire. ``state_entries`` counts rows, edges and tree nodes, expired ones included until they
-    are swept; ``state_bytes`` is the memory allocated for them.
+    Attributes:
+        rows_in: rows read, over all inputs.
+        rows_out: rows returned, retractions included.
+        dropped: results that coalescing left out because earlier rows cover them, and deletions
+            that matched no edge.
+        endless: returned rows that never expire, less retractions of such rows.
+        validity: the validity of the other returned rows, in ticks.
+        seconds: time spent in the operator.
+        state_entries: rows, edges and tree nodes held, expired ones included until a sweep.
+        state_bytes: memory allocated for state, in bytes.
     """
 
     rows_in: int = 0
@@ -59,15 +67,17 @@ class Counters:
     state_bytes: int = 0
 
     def __add__(self, other: Counters) -> Counters:
-        """Those of an operator's work in two partitions together."""
+        """The sum over two partitions of one operator."""
         return Counters(*(getattr(self, f) + getattr(other, f) for f in _FIELDS))
 
-    def then(self, work: Counters) -> Counters:
-        """Those of this work and of what followed; state as that left it."""
-        return replace(self + work, state_entries=work.state_entries, state_bytes=work.state_bytes)
+    def then(self, later: Counters) -> Counters:
+        """The sum of this period and a later one; the state is that of the later one."""
+        return replace(
+            self + later, state_entries=later.state_entries, state_bytes=later.state_bytes
+        )
 
     def since(self, earlier: Counters) -> Counters:
-        """What was done since earlier counters of the same operator; state as it is now."""
+        """The work since earlier counters of the same operator; the state is the current one."""
         done = {f: getattr(self, f) - getattr(earlier, f) for f in _FIELDS}
         state = {"state_entries": self.state_entries, "state_bytes": self.state_bytes}
         return Counters(**done | state)
@@ -77,9 +87,9 @@ _FIELDS = tuple(field.name for field in fields(Counters))
 
 
 def counters_of(rows: Batch) -> Counters:
-    """Counts rows and sums their validity, without coalescing.
+    """The counters of rows without coalescing: each row counts in full.
 
-    A retraction subtracts the time for which the retracted row would still have been valid.
+    A retraction subtracts the validity that its row would still have had.
     """
     is_retraction = rows.exp < 0
     until = np.where(is_retraction, ~rows.exp, rows.exp)

@@ -2,14 +2,14 @@
 
 In: pyarrow arrays of strings, integers, numbers or booleans. Out: dense int64 codes, and back.
 The string ``"1"`` and the integer ``1`` are different values and have different codes, and so
-have the integer ``1`` and the number ``1.0``: whoever compares columns of different types
-compares what codes stand for. A missing value is a value of its own here, equal to itself, so
-that a set holds it once; NaN is one. -0.0 is 0.0.
+have the integer ``1`` and the number ``1.0``. To compare columns of different types, decode the
+codes and compare the values. A missing value is a value of its own here, equal to itself, so
+that a set holds it once; NaN is missing. -0.0 is 0.0.
 
-Invariant: two values have equal codes if and only if they are equal, among all those
-whose expiry has not passed at the latest :meth:`Dictionary.purge`. Codes are given back
-after that and used again, so decode results before purging. (Operators may still hold what
-has expired under such a code: they treat it as absent, whatever it meant.)
+Invariant: two values have equal codes if and only if they are equal, among all values
+whose expiry has not passed at the latest :meth:`Dictionary.purge`. A purge frees the codes of
+expired values and later values get them, so decode results before a purge. (Operators may still
+hold expired rows with a freed code: they treat such rows as absent.)
 """
 
 from __future__ import annotations
@@ -38,9 +38,10 @@ _NAMES = {
 
 
 class Dictionary:
-    """Values to codes and back.
+    """A bidirectional map between values and int64 codes.
 
-    ``lag``: how many ticks an entry is kept beyond its expiry, for operators that hold it so long.
+    Args:
+        lag: ticks that an entry stays beyond its expiry, for operators that hold expired values.
     """
 
     def __init__(self, lag: int = 0) -> None:
@@ -54,13 +55,13 @@ class Dictionary:
         self._has_others = False
 
     def encode(self, values: Values, expiries: IntArray) -> IntArray:
-        """The codes of ``values``, new ones given where needed.
+        """The codes of ``values``; a new value gets a new code.
 
-        ``expiries[i]`` is until when row ``i`` may refer to its value; the dictionary
-        keeps an entry until the largest expiry seen for it.
+        Row ``i`` may refer to its value until ``expiries[i]``. The dictionary keeps an entry until
+        the largest expiry of its rows.
 
         Raises:
-            ValueError: on a type that no value has.
+            ValueError: for a type that is no value type.
         """
         values = plain(values)
         if len(values) != len(expiries):
@@ -116,14 +117,14 @@ class Dictionary:
         kernel.reindex(self._h, self._entries, self._index)
 
     def constant(self, value: str | int | float | None) -> int:
-        """The code of a value named in a query; it is kept forever."""
+        """The code of a constant in a query; the entry never expires."""
         code = self.encode(pa.array([value]), np.array([FOREVER], np.int64))
         return int(code[0])
 
     def hold(self, codes: IntArray, until: IntArray) -> None:
-        """Keeps the values of codes past ``until``: for who names what has just expired.
+        """Keeps the values of codes until after ``until``, for operators that return expired rows.
 
-        ``codes`` may have several rows, of as many codes as ``until``.
+        ``codes`` may have several rows, each as long as ``until``.
         """
         later = np.minimum(until, FOREVER - 1) + 1
         for row in np.atleast_2d(codes):
@@ -132,39 +133,40 @@ class Dictionary:
     def are_vertices(self, codes: IntArray) -> bool:
         """Whether all codes stand for strings and integers.
 
-        Those are equal if and only if their codes are; of other values SQL may say otherwise.
+        In SQL two vertices are equal if and only if their codes are. For other values SQL equality
+        may differ: a missing value equals nothing, and an integer may equal a number.
         """
         return not self._has_others or bool((self._lengths(codes) >= kernel.INTEGER).all())
 
     def kinds(self, codes: IntArray) -> IntArray:
-        """Of which kind the values are: ``STRING``, ``INTEGER``, ``NUMBER``, ``BOOLEAN`` or
-        ``MISSING`` (of :mod:`headrace.executor.kernels.vertices`)."""
+        """The kind of each value: ``STRING``, ``INTEGER``, ``NUMBER``, ``BOOLEAN`` or ``MISSING``
+        (constants of :mod:`headrace.executor.kernels.vertices`)."""
         return np.minimum(self._lengths(codes), kernel.STRING)
 
     def integers(self, codes: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
-        """The integers that codes stand for, and which of them stand for one."""
+        """The integer of each code, and a mask of the codes that stand for an integer."""
         return np.asarray(self._entries[codes, kernel.START]), self.kinds(codes) == kernel.INTEGER
 
     def _lengths(self, codes: IntArray) -> IntArray:
         return np.asarray(self._entries[codes, kernel.LENGTH])
 
     def partitions(self, codes: IntArray, partitions: int) -> IntArray:
-        """The partitions, of so many, to which the values of codes belong.
+        """The partition of the value of each code, out of ``partitions``.
 
-        The same as :func:`headrace.executor.partitions.partitions_of` says of the values.
+        Equals :func:`headrace.executor.partitions.partitions_of` over the values.
         """
-        found = np.zeros(len(codes), np.int64)
+        partition_of = np.zeros(len(codes), np.int64)
         if partitions > 1:
             codes = np.require(codes, np.int64, ["C", "W"])
-            kernel.place_codes(self._entries, codes, partitions, found)
-        return found
+            kernel.place_codes(self._entries, codes, partitions, partition_of)
+        return partition_of
 
     def decode(self, codes: IntArray) -> pa.Array[Any]:
-        """The values of codes given by :meth:`encode` and not yet given back, null where missing.
+        """The values of codes from :meth:`encode` that no purge has freed; null where missing.
 
         The type is ``string`` (``large_string`` beyond 2 GB of text), ``int64``, ``double`` or
-        ``bool``, and ``dense_union`` of some of them, in this order, where they are mixed. If
-        all are missing it is ``null``. No codes give an empty ``string`` array.
+        ``bool``. Values of mixed types are a ``dense_union`` of these types, in this order. If all
+        values are missing the type is ``null``. No codes give an empty ``string`` array.
         """
         codes = np.require(codes, np.int64, ["C", "W"])
         if not len(codes):
@@ -179,7 +181,7 @@ class Dictionary:
         if len(present) == 1:
             own = places[present[0]]
             return parts[0].take(pa.array(np.cumsum(own) - 1, mask=~own))
-        # What is missing is a null at the end of the first part.
+        # Missing values refer to a null appended to the first part.
         parts[0] = pa.concat_arrays([parts[0], pa.nulls(1, parts[0].type)])
         number = np.zeros(len(codes), np.int8)
         offsets = np.full(len(codes), len(parts[0]) - 1, np.int32)
@@ -220,12 +222,12 @@ class Dictionary:
         )
 
     def tick(self, now: int) -> None:
-        """Time has come to ``now``: purges if much may have expired since it was done last."""
+        """Purges if many entries may have expired by ``now`` since the last purge."""
         if self._schedule.is_due(now, self.entries):
             self.purge(now)
 
     def purge(self, now: int) -> None:
-        """Gives back the entries that expired at or before ``now``, less the lag."""
+        """Frees the entries that expired at or before ``now`` less the lag."""
         held, lasting, latest = kernel.give_back(self._h, self._entries, now - self._lag)
         self._index = np.full_like(self._index, EMPTY)
         kernel.reindex(self._h, self._entries, self._index)
@@ -237,7 +239,7 @@ class Dictionary:
 
     @property
     def entries(self) -> int:
-        """How many values have a code."""
+        """The number of values that have a code."""
         return int(self._h[kernel.COUNT])
 
     @property

@@ -1,7 +1,7 @@
-"""Runs a plan in this process, over all its stages and partitions, and counts what its nodes do.
+"""Runs all stages and partitions of a plan in this process, and counts the work of its nodes.
 
-In: per leaf a batch sorted by ts. Out: a batch of results, and counters by node. A plan for
-one partition has one stage and one pipeline, which takes the batches as they are.
+In: a batch sorted by ts for each scan input. Out: a batch of results, and counters by node. A plan
+for one partition has one stage and one pipeline, which reads the batches directly.
 
 All partitions use one dictionary, so that rows move between them as codes.
 """
@@ -38,9 +38,9 @@ def pipeline_of(
 def stage_counters(stage: Stage, partition: Partition, pipeline: Pipeline) -> dict[int, Counters]:
     """The counters of a stage's operators in one partition, by node id.
 
-    The leaves and exchanges that lead into the stage have counters, too. An EXCHANGE gives what
-    arrives by it. The sum over partitions and stages counts each row once, however many copies are
-    made.
+    The scan inputs and exchanges that lead into the stage have counters, too. The rows of an
+    EXCHANGE are the rows that arrive through it. The sum over partitions and stages counts a
+    broadcast row once.
     """
     counters: dict[int, Counters] = {}
     for flow in stage.inputs:
@@ -59,15 +59,16 @@ def plan_counters(
     counters: Mapping[int, Counters],
     passed: Mapping[int, Sequence[Counters]] | None = None,
 ) -> dict[int, Counters]:
-    """The counters of all nodes of a plan, those below its leaves among them.
+    """The counters of all nodes of a plan, also of the nodes within its scan inputs.
 
-    A leaf is a chain of nodes, and only what comes out at the top arrives. The nodes below it gave
-    as many rows, down to the first FILTER. What a FILTER dropped is known in process alone.
+    A scan input is a chain of nodes, and a pipeline counts only the rows of the topmost one. The
+    nodes below returned as many rows, down to the topmost FILTER. The rows that a FILTER dropped
+    are counted only by a run in this process.
 
     Args:
         plan: the plan.
-        counters: by node id, of the leaves and the nodes above them.
-        passed: by leaf, what the scan gave, then what each FILTER but the last left of it.
+        counters: by node id, of the scan inputs and the nodes above them.
+        passed: by scan input, the counters of the scan, then those of each FILTER but the last.
     """
     all_nodes = dict(counters)
     for leaf in leaves(plan):
@@ -88,7 +89,7 @@ def plan_counters(
 
 
 class Partitioned:
-    """A plan at work.
+    """A running plan: a pipeline for each stage and partition.
 
     Raises:
         PlanError: for a plan that cannot run.
@@ -106,13 +107,16 @@ class Partitioned:
         )
 
     def process(self, leaves: Mapping[int, Batch], until: int | None = None) -> Batch:
-        """Takes a batch per leaf (none where there are no rows) and gives the results.
+        """Processes a batch for each scan input and returns the results.
 
-        ``until``: time has come this far, FOREVER to the end; by default to the largest ts.
+        Args:
+            leaves: batches by the node id of the scan input; inputs without rows may be absent.
+            until: the application time after this call, FOREVER at the end of the input; by
+                default the largest ts.
 
         Raises:
-            ValueError: if a batch is not sorted by ts, starts before what was processed
-                already, or is of an unknown leaf.
+            ValueError: if a batch is not sorted by ts, starts before rows processed earlier, or
+                has an unknown node id.
         """
         now = max((int(batch.ts[-1]) for batch in leaves.values() if len(batch)), default=None)
         now = until if until is not None else now
@@ -130,7 +134,7 @@ class Partitioned:
         return merged(rows[self._root])
 
     def _arrived(self, flow: Flow, sources: Sequence[Batch]) -> list[Batch]:
-        """The rows of a flow by the partition that they come to."""
+        """The rows of a flow by their target partition."""
         count = self._partitions
         if flow.spread == "stay":
             return list(sources)
@@ -144,12 +148,12 @@ class Partitioned:
 
     @property
     def now(self) -> int | None:
-        """How far application time has come; None before the first row."""
+        """The current application time; None before the first row."""
         return self.pipelines[0][0].now
 
     @property
     def counters(self) -> dict[int, Counters]:
-        """By node id, of all partitions together."""
+        """The counters by node id, summed over partitions."""
         totals: dict[int, Counters] = {}
         for stage, pipelines in zip(self.stages, self.pipelines, strict=True):
             for k, pipeline in enumerate(pipelines):

@@ -1,13 +1,13 @@
-"""Which partition a value (a vertex, or a property) belongs to.
+"""Assigns values (vertices and properties) to partitions by a hash.
 
 In: values, as Arrow arrays here or as codes in
 :meth:`headrace.executor.dictionary.Dictionary.partitions`.
 Out: partition numbers.
 
-Invariant: equal values belong to the same partition, in every process and every run, whether
-looked at as values or as codes. (The string ``"1"`` and the integer ``1`` are different values
-and may be apart; a missing one belongs somewhere, too.) State on
-disk rests on it: a change of the hash is a change of version.
+Invariant: equal values belong to the same partition, in every process and every run, as values
+and as codes. (The string ``"1"`` and the integer ``1`` are different values and may differ; a
+missing value has a partition, too.) State on disk depends on the hash: changing the hash changes
+the version of the state.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def partitions_of(values: Values, partitions: int) -> IntArray:
     """The partition of each value, by number.
 
     Raises:
-        ValueError: on a type that no value has.
+        ValueError: for a type that is no value type.
     """
     partition_of = np.zeros(len(values), np.int64)
     if partitions == 1 or not len(values):

@@ -1,12 +1,12 @@
-"""Predicates where they are run: checked against an allow-list, then evaluated.
+"""Evaluates predicates after a check against an allow-list.
 
-In: the SQL of a FILTER over ``c0``, ``c1``, ... Out: the same condition made safe for
-columns of given types (Spark runs it as SQL), or which rows satisfy it: by decoded values,
-or, where it only asks what is equal, by the codes themselves.
+In: the SQL of a FILTER over ``c0``, ``c1``, ... Out: Spark SQL that is safe for typed columns
+(:func:`spark_sql`), or a mask of the rows that satisfy the predicate, from decoded values
+(:func:`mask`) or, if the predicate only tests equality, from dictionary codes (:func:`code_mask`).
 
-What may be written, and what it means, is said in :mod:`headrace.algebra.predicate` and
-:mod:`headrace.algebra.scalar`. What SQL would coerce, overflow or refuse is decided here, once for
-both executors. A condition that is unknown for a row counts as not satisfied.
+:mod:`headrace.algebra.predicate` and :mod:`headrace.algebra.scalar` define the syntax and meaning
+of predicates. This module decides, for both executors, the cases that SQL would coerce, overflow or
+refuse. A row does not satisfy a predicate that is unknown for it.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _ORDERS: Final = (exp.LT, exp.LTE, exp.GT, exp.GTE)
 
 
 def checked(sql: str, width: int) -> exp.Expression:
-    """:func:`headrace.algebra.predicate.checked`, for a predicate that stands in a plan.
+    """Parses and checks a predicate of a plan (:func:`headrace.algebra.predicate.checked`).
 
     Raises:
-        PlanError: if it does not parse, names another column, or holds anything that is
-            not on the allow-list.
+        PlanError: if the predicate does not parse, names a column that does not exist, or is not
+            on the allow-list.
     """
     try:
         return predicate.checked(sql, width)
@@ -47,12 +47,11 @@ def checked(sql: str, width: int) -> exp.Expression:
 
 
 def spark_sql(sql: str, types: Sequence[PropertyType]) -> str:
-    """The condition as Spark SQL over columns ``c0``, ... of these types, which may be null.
+    """The predicate as Spark SQL over nullable columns ``c0``, ... of these types.
 
-    It is the normal form, in which nothing stands below a negation. Comparisons between kinds
-    are replaced by what they mean here, so that Spark has nothing to coerce, and arithmetic by
-    functions that give null where Spark's own fails or goes round; which mode of ANSI Spark is
-    in makes no difference.
+    Translates the normal form, which has no negation. Comparisons between kinds are replaced by
+    their meaning in Headrace, so that Spark coerces nothing. Arithmetic uses functions that return
+    null where Spark's operators fail or overflow, so Spark's ANSI mode makes no difference.
 
     Raises:
         PlanError: as :func:`checked`.
@@ -74,10 +73,10 @@ def spark_sql(sql: str, types: Sequence[PropertyType]) -> str:
 
 
 def mask(sql: str, columns: Sequence[pa.Array[Any]]) -> Mask:
-    """Which rows of decoded ``columns`` satisfy the condition.
+    """A mask of the rows of decoded ``columns`` that satisfy the predicate.
 
-    Columns are strings, int64, float64, booleans, all null, or a dense union of these; a null
-    or a float that is not a number is a missing value.
+    Columns are strings, int64, float64, booleans, all null, or a dense union of these. Nulls and
+    NaN are missing values.
 
     Raises:
         PlanError: as :func:`checked`.
@@ -112,11 +111,15 @@ def code_mask(
     constant: Callable[[str | int], int],
     vertices: Collection[int] | None = None,
 ) -> Mask | None:
-    """:func:`mask` over the columns of a batch of codes; None if codes cannot decide it.
+    """As :func:`mask`, over dictionary codes; None if codes cannot decide the predicate.
 
-    ``constant`` gives the code of a literal. Codes decide what is equal where columns hold
-    vertices alone, which are strings or integers and never missing: ``vertices`` are the
-    positions of those columns, None for all.
+    Codes decide equality in columns of vertices, which are strings or integers and never missing.
+
+    Args:
+        sql: the predicate.
+        codes: a row for each column.
+        constant: returns the code of a literal.
+        vertices: the positions of the columns that hold vertices only; None for all.
     """
     width, rows = codes.shape
     tree = checked(sql, width)
@@ -148,7 +151,7 @@ def code_mask(
 
 
 Outcome = tuple[Mask, Mask]
-"""Where a condition is true and where it is false; elsewhere it is unknown."""
+"""Masks of the rows for which a condition is true, and false; for other rows it is unknown."""
 
 
 def _truth(
@@ -177,7 +180,7 @@ def _either(left: Outcome, right: Outcome) -> Outcome:
 
 
 def _mask_of_mixed(sql: str, columns: Sequence[pa.Array[Any]], position: int) -> Mask:
-    """:func:`mask` where a column mixes types: once for the rows of each type."""
+    """As :func:`mask`, for a column of mixed types: evaluates the rows of each type separately."""
     column: Any = columns[position]
     type_codes = np.asarray(column.type_codes)
     outcome = np.zeros(len(column), np.bool_)

@@ -1,10 +1,10 @@
-"""A reorder buffer: rows that wait for the watermark, and their order.
+"""A reorder buffer: rows that wait for the watermark.
 
-In: tables with an int64 column ``ts``, in any order. Out: those not later than the watermark.
+In: tables with an int64 column ``ts``, in any order. Out: the rows not later than the watermark.
 
-They lie in runs sorted by ts. Taking what is due cuts the fronts off the runs, and runs are merged
-when they are about equally long: so a row is moved a logarithmic number of times, and the
-cost of a batch does not follow from how many rows wait.
+The buffer keeps runs of rows sorted by ts. :meth:`ReorderBuffer.due` cuts the fronts off the runs.
+Runs of similar length are merged, so each row is moved a logarithmic number of times, and the cost
+of a batch does not depend on the number of waiting rows.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Rows sorted by ts, a part of a table of ``made_of`` rows, which is in memory as a whole."""
+    """Rows sorted by ts: a slice of a table of ``made_of`` rows, which stays in memory whole."""
 
     rows: pa.Table
     made_of: int
 
     def after(self, count: int) -> _Run:
-        """What is left without so many rows; a table is left behind when half of it is gone."""
+        """The run without its first ``count`` rows; copied once half of its table is unused."""
         rows = self.rows.slice(count)
         if 2 * len(rows) > self.made_of:
             return _Run(rows, self.made_of)
@@ -32,13 +32,13 @@ class _Run:
 
 
 class ReorderBuffer:
-    """Rows that arrived and wait until the watermark has passed them."""
+    """Rows that wait until the watermark reaches their ts."""
 
     def __init__(self) -> None:
         self._runs: list[_Run] = []
 
     def __getstate__(self) -> list[bytes]:
-        """Each run alone, as an Arrow stream, without the table that it is a part of."""
+        """Each run as an Arrow stream, without the unused rows of its table."""
         return [_bytes_of(run.rows) for run in self._runs]
 
     def __setstate__(self, runs: list[bytes]) -> None:
@@ -54,7 +54,7 @@ class ReorderBuffer:
         return sum(run.rows.get_total_buffer_size() for run in self._runs)
 
     def add(self, rows: pa.Table) -> None:
-        """Takes rows in any order."""
+        """Adds rows in any order."""
         if not rows.num_rows:
             return
         added = sorted_by_ts(rows)
@@ -63,19 +63,20 @@ class ReorderBuffer:
         self._runs.append(_Run(added, len(added)))
 
     def due(self, watermark: int) -> list[pa.Table]:
-        """Removes and gives the rows whose ts is not after the watermark.
+        """Removes and returns the rows whose ts is not after the watermark.
 
-        In tables each sorted by ts; those added first come first.
+        Returns:
+            Tables, each sorted by ts, in the order in which their runs were added.
         """
-        found, waiting = [], []
+        due, waiting = [], []
         for run in self._runs:
             count = int(np.searchsorted(times_of(run.rows), watermark, side="right"))
             if count:
-                found.append(run.rows.slice(0, count))
+                due.append(run.rows.slice(0, count))
             if count < len(run.rows):
                 waiting.append(run.after(count) if count else run)
         self._runs = waiting
-        return found
+        return due
 
 
 def _bytes_of(rows: pa.Table) -> bytes:
@@ -91,7 +92,7 @@ def _mergeable(before: pa.Table, run: pa.Table) -> bool:
 
 
 def sorted_by_ts(rows: pa.Table, column: str = "ts") -> pa.Table:
-    """The rows by rising ts, or another column of integers; equal ones keep their order."""
+    """The rows in a stable sort by ``column``, which holds integers."""
     ts = times_of(rows, column)
     if bool((ts[1:] >= ts[:-1]).all()):
         return rows
@@ -99,6 +100,6 @@ def sorted_by_ts(rows: pa.Table, column: str = "ts") -> pa.Table:
 
 
 def times_of(rows: pa.Table, column: str = "ts") -> NDArray[np.int64]:
-    """A column of integers."""
+    """An integer column as an array."""
     times: NDArray[np.int64] = rows[column].to_numpy()
     return times

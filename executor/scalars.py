@@ -1,4 +1,4 @@
-"""The values of :mod:`headrace.algebra.scalar` over decoded columns, and comparisons of them."""
+"""Evaluates and compares scalar expressions (:mod:`headrace.algebra.scalar`) over columns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..algebra.scalar import LARGEST_INTEGER, SMALLEST_INTEGER, Call, Column, Li
 
 Mask = NDArray[np.bool_]
 Kind = OneOf["string", "number", "boolean", "nothing"]
-"""What can be compared with each other; ``nothing`` is known for no row."""
+"""Values are comparable within a kind; ``nothing`` is an expression that is unknown in all rows."""
 
 _STRINGS: Final[dict[type, str]] = {
     exp.EQ: "equal",
@@ -36,12 +36,18 @@ _NUMBERS: Final[dict[type, Any]] = {
     exp.GTE: np.greater_equal,
 }
 _SURE = 2.0**62
-"""A product of integers whose float is smaller did not overflow."""
+"""An integer product did not overflow if its absolute value as a float is below this."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """A value for every row: arrow for strings, else numpy; ``known``: of which rows."""
+    """An expression's value in every row.
+
+    Attributes:
+        kind: the kind of the values.
+        values: an Arrow array or scalar of strings, or a numpy array; None for ``nothing``.
+        known: a mask of the rows that have a value.
+    """
 
     kind: Kind
     values: Any
@@ -49,7 +55,7 @@ class Evaluated:
 
 
 class Scalars:
-    """Evaluates values over columns of strings, int64, float64, booleans or nulls."""
+    """Evaluates expressions over columns of strings, int64, float64, booleans or nulls."""
 
     def __init__(self, columns: Sequence[pa.Array[Any]]) -> None:
         self._columns = columns
@@ -61,7 +67,7 @@ class Scalars:
         return self.of(column).known
 
     def of(self, value: Value) -> Evaluated:
-        """What ``value`` is in each row."""
+        """The value of an expression in each row."""
         match value:
             case Column(place):
                 if place not in self._read:
@@ -79,8 +85,8 @@ class Scalars:
                     return Evaluated("nothing", None, np.zeros(self._rows, np.bool_))
                 known = np.logical_and.reduce([part.known for part in parts])
                 with np.errstate(all="ignore"):
-                    values, fine = _computed(function, [part.values for part in parts])
-                return Evaluated("number", values, known & fine)
+                    values, in_range = _computed(function, [part.values for part in parts])
+                return Evaluated("number", values, known & in_range)
 
     @property
     def _everywhere(self) -> Mask:
@@ -88,7 +94,7 @@ class Scalars:
 
 
 def compared(sign: type, left: Evaluated, right: Evaluated, rows: int) -> tuple[Mask, Mask]:
-    """Where a comparison (``exp.EQ``, ...) is true, and where it is false."""
+    """Masks of the rows where a comparison (``exp.EQ``, ...) is true, and where it is false."""
     known = left.known & right.known
     if left.kind != right.kind:
         different = sign is exp.NEQ
@@ -98,8 +104,8 @@ def compared(sign: type, left: Evaluated, right: Evaluated, rows: int) -> tuple[
     if left.kind == "nothing":
         return known, known
     if left.kind == "string":
-        found = pc.call_function(_STRINGS[sign], [left.values, right.values])
-        true = _to_mask(found, rows)
+        outcome = pc.call_function(_STRINGS[sign], [left.values, right.values])
+        true = _to_mask(outcome, rows)
     else:
         true = _NUMBERS[sign](*_alike(left.values, right.values))
     return known & true, known & ~true
@@ -132,14 +138,14 @@ def _to_mask(outcome: Any, rows: int) -> Mask:
 
 
 def _alike(left: Any, right: Any) -> tuple[Any, Any]:
-    """Integers beside floats as floats: the nearest to each."""
+    """Both operands in one type: integers beside floats become the nearest floats."""
     if left.dtype == right.dtype or np.bool_ in (left.dtype, right.dtype):
         return left, right
     return left.astype(np.float64), right.astype(np.float64)
 
 
 def _computed(function: str, values: list[Any]) -> tuple[Any, Mask]:
-    """A function of numbers, and of which rows it is known."""
+    """The result of a function of numbers, and a mask of the rows where it is defined."""
     if function == "/":
         values = [part.astype(np.float64) for part in values]
     if len(values) == 2:
@@ -167,16 +173,16 @@ def _plain(function: str, values: list[Any]) -> Any:
 
 
 def _fits(function: str, values: list[Any], result: Any) -> Mask:
-    """Where the result of integers is one of 64 bits; elsewhere numpy went round."""
+    """A mask of the rows where an integer result did not overflow 64 bits."""
     match function, values:
         case "+", [a, b]:
             return np.asarray(((a ^ result) & (b ^ result)) >= 0)
         case "-", [a, b]:
             return np.asarray(((a ^ b) & (a ^ result)) >= 0)
         case "*", [a, b]:
-            fine = np.asarray(np.abs(a.astype(np.float64) * b.astype(np.float64)) < _SURE)
-            for row in np.flatnonzero(~fine):
-                fine[row] = SMALLEST_INTEGER <= int(a[row]) * int(b[row]) <= LARGEST_INTEGER
-            return fine
+            fits = np.asarray(np.abs(a.astype(np.float64) * b.astype(np.float64)) < _SURE)
+            for row in np.flatnonzero(~fits):
+                fits[row] = SMALLEST_INTEGER <= int(a[row]) * int(b[row]) <= LARGEST_INTEGER
+            return fits
         case _:
             return np.asarray(values[0] != SMALLEST_INTEGER)

@@ -1,13 +1,12 @@
-"""The leaves of a plan: what a pipeline is fed with.
+"""Scan inputs: the scans of a plan with the FILTERs and PROJECTs directly above them.
 
-A leaf is a WSCAN or WSCAN_UNION node with the FILTERs and PROJECTs that stand directly on it,
-up to the TO_KERNEL that hands its rows over. Whoever
-reads the source selects a leaf's rows (in process :meth:`Leaf.select`; on Spark in SQL, from the
-same predicates by :func:`headrace.executor.predicates.spark_sql`) and turns them into a batch with
-:meth:`Leaf.encode`.
+A scan input, a :class:`Leaf` of the plan, is a WSCAN or WSCAN_UNION node and the chain above it, up
+to the TO_KERNEL that hands its rows to compiled operators. The reader of a source selects the rows
+of a scan input (in process by :meth:`Leaf.select`; on Spark in SQL, from the same predicates by
+:func:`headrace.executor.predicates.spark_sql`) and encodes them as a batch by :meth:`Leaf.encode`.
 
-Properties of edges are columns of their own, called :func:`property_column` so that none is
-taken for an end, the label or the stream.
+Each property of an edge is a column, named by :func:`property_column` so that it cannot clash with
+a vertex, the label or the stream.
 """
 
 from __future__ import annotations
@@ -32,34 +31,39 @@ from .slides import align_to_slide
 from .values import ARROW_TYPES
 
 Field = tuple[str, PropertyType]
-"""A column of edges: what it is called, and its type."""
+"""A column of edges: its name and type."""
 
 OWN_TIME = "ts"
-"""The property that every edge has: its own time."""
+"""The property that every edge has: its time."""
 
 DELETES: Field = ("op", "string")
-"""The column that says ``-`` of a deletion."""
+"""The column that is ``-`` in a deletion."""
 
 
 MOST_FILTERS = 64
-"""FILTERs that stand on one leaf."""
+"""The largest number of FILTERs in one scan input."""
 
 
 def property_column(name: str) -> str:
-    """What the column of a property is called among those of edges."""
+    """The name of a property's column in a table of edges."""
     return name if name == OWN_TIME else f".{name}"
 
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """An input of a pipeline.
+    """A scan with its FILTERs and PROJECTs: an input of a pipeline.
 
-    ``node`` is the id of the topmost node of the chain, by which
-    :meth:`headrace.executor.pipeline.Pipeline.process` knows the leaf; ``predicates`` are SQL over
-    the scan's columns, all of which a row has to satisfy beside what the scan itself selects.
-    ``types`` are those of the scan's properties; ``columns`` are the scan's columns that the
-    leaf gives, by their positions. ``every``: its rows count at the multiples of it, null: at every
-    instant (:mod:`headrace.executor.slides`).
+    Attributes:
+        node: the id of the topmost node of the chain, which is the port of
+            :meth:`headrace.executor.pipeline.Pipeline.process` for its rows.
+        scan: the scan at the bottom of the chain.
+        predicates: SQL over the scan's columns, from the FILTERs; a row must satisfy all of them
+            and the predicate of the scan.
+        vertex_type: the type of both vertices.
+        types: the types of the scan's properties.
+        columns: the returned columns, as positions among the scan's columns.
+        every: the period of evaluation per slide, in ticks (:mod:`headrace.executor.slides`); None
+            for eager evaluation.
     """
 
     node: int
@@ -72,24 +76,24 @@ class Leaf:
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """The scan's columns, read for the predicates if for nothing else."""
+        """The scan's columns, those that only predicates read included."""
         names = map(property_column, self.scan.properties)
         ends: tuple[Field, ...] = (("src", self.vertex_type), ("trg", self.vertex_type))
         return (*ends, *zip(names, self.types, strict=True))
 
     @property
     def travelling(self) -> tuple[Field, ...]:
-        """The columns that come with its rows, ``op`` among them where some may be deletions."""
+        """The returned columns, and ``op`` if rows may be deletions."""
         return (*self.given, DELETES) if self.deletes else self.given
 
     @property
     def deletes(self) -> bool:
-        """Whether it reads a stream with deletions."""
+        """Whether the scan reads a stream with deletions."""
         return self.scan.update_pattern is not None
 
     @property
     def given(self) -> tuple[Field, ...]:
-        """The columns that the leaf gives."""
+        """The returned columns."""
         return tuple(self.fields[column] for column in self.columns)
 
     @property
@@ -98,9 +102,9 @@ class Leaf:
         return len(self.columns)
 
     def expiry(self, ts: IntArray) -> IntArray:
-        """``floor(ts / slide) * slide + range`` (thesis Definition 30); of a stored graph never.
+        """``floor(ts / slide) * slide + range`` (thesis Definition 30); FOREVER in a stored graph.
 
-        Per slide: the first report at which they are gone.
+        With evaluation per slide: the first report without the edge.
         """
         if self.scan.range is None or self.scan.slide is None:
             return np.full(len(ts), FOREVER, np.int64)
@@ -108,50 +112,51 @@ class Leaf:
         return align_to_slide(exp, self.every)
 
     def start(self, ts: IntArray) -> IntArray:
-        """From when on edges of these times count: at once, or from the next report on."""
+        """The begin of validity: ``ts``, or the next report with evaluation per slide."""
         return align_to_slide(ts, self.every)
 
     def select(self, edges: pa.RecordBatch) -> pa.RecordBatch:
-        """The edges of this leaf: its stream, its labels, its predicates; order is kept.
+        """The edges that the scan and all predicates select, in their order.
 
-        ``edges`` has columns src, trg, label, ts and those of properties, of which a missing
-        one counts as null; without a column stream all are taken to be of the leaf's stream.
+        Args:
+            edges: columns src, trg, label, ts, those of properties (null if absent), and stream
+                (if absent, all edges are of the scan's stream).
         """
         return self.steps(edges)[-1]
 
     def steps(self, edges: pa.RecordBatch) -> list[pa.RecordBatch]:
-        """The edges that the scan selects, then those that each predicate leaves of them."""
+        """The edges after the scan, then after each further predicate."""
         labels = pa.array(sorted({scan.label for scan in self.scan.scans}), pa.string())
         chosen = edges.filter(pc.is_in(edges["label"], labels))
         if "stream" in edges.schema.names:
             chosen = chosen.filter(pc.equal(chosen["stream"], pa.scalar(self.scan.stream)))
         if any(scan.predicate is not None for scan in self.scan.scans):
             chosen = chosen.filter(pa.array(self._scanned(chosen)))
-        left = [chosen]
+        steps = [chosen]
         for sql in self.predicates:
-            left.append(left[-1].filter(pa.array(predicates.mask(sql, self._values(left[-1])))))
-        return left
+            satisfies = predicates.mask(sql, self._values(steps[-1]))
+            steps.append(steps[-1].filter(pa.array(satisfies)))
+        return steps
 
     def _scanned(self, edges: pa.RecordBatch) -> Mask:
-        """Which edges the scan itself selects."""
+        """A mask of the edges that the scan selects by label and predicate."""
         values = self._values(edges)
-        found = np.zeros(edges.num_rows, np.bool_)
+        selected = np.zeros(edges.num_rows, np.bool_)
         for scan in self.scan.scans:
             of_label = np.asarray(pc.equal(edges["label"], pa.scalar(scan.label)), np.bool_)
             if scan.predicate is not None:
                 of_label &= predicates.mask(scan.predicate, values)
-            found |= of_label
-        return found
+            selected |= of_label
+        return selected
 
     def encode(self, edges: pa.RecordBatch, dictionary: Dictionary) -> Batch:
-        """Selected edges (columns ts and those it gives; sorted by ts) as a batch of codes.
+        """Encodes selected edges, sorted by ts, as a batch of dictionary codes.
 
-        Of a stream with deletions the column ``op``, if there is one, says ``-`` of those; their
-        expiry is the negative one (:class:`headrace.executor.batch.Batch`) of an edge at their
-        time.
+        In a stream with deletions an edge with ``-`` in the column ``op`` is a deletion. Its expiry
+        is the negative one (:class:`headrace.executor.batch.Batch`) of an edge of the same ts.
 
         Raises:
-            ValueError: if a vertex is null, or a value not of the type that it should be.
+            ValueError: if a vertex is null or a value does not have the declared type.
         """
         ts = np.array(edges["ts"].cast(pa.int64()), np.int64)
         exp = self.expiry(ts)
@@ -171,7 +176,7 @@ class Leaf:
         return [self._typed(edges, field) for field in self.fields]
 
     def _typed(self, edges: pa.RecordBatch, field: Field) -> pa.Array[Any]:
-        """A column in its type: a string is never taken for an integer."""
+        """A column cast to its declared type; a string is never cast to an integer."""
         name, kind = field
         if name not in edges.schema.names and name not in ("src", "trg"):
             empty: pa.Array[Any] = pa.nulls(edges.num_rows, ARROW_TYPES[kind])
@@ -188,21 +193,21 @@ class Leaf:
         return typed
 
 
-def _fits(found: pa.DataType, kind: PropertyType) -> bool:
-    """Whether a column of integers, numbers or booleans may come as another type."""
+def _fits(actual: pa.DataType, kind: PropertyType) -> bool:
+    """Whether an Arrow type can hold values of a declared type other than string."""
     if kind == "boolean":
-        return pa.types.is_boolean(found)
-    return pa.types.is_integer(found) or (kind == "number" and pa.types.is_floating(found))
+        return pa.types.is_boolean(actual)
+    return pa.types.is_integer(actual) or (kind == "number" and pa.types.is_floating(actual))
 
 
 def leaves(plan: PhysicalPlan) -> tuple[Leaf, ...]:
-    """The leaves of a plan, in the order of their nodes.
+    """The scan inputs of a plan, in the order of their nodes.
 
-    A scan that is read both filtered and unfiltered gives a leaf for each.
+    A scan that is read both filtered and unfiltered has two scan inputs.
 
     Raises:
-        PlanError: if a predicate holds anything that is not on the allow-list, there is no such
-            column, or the type of a property is not said.
+        PlanError: if a predicate is not on the allow-list, a column does not exist, or a property
+            has no declared type.
     """
     streams = {stream.name: stream for stream in plan.streams}
     chains: dict[int, Leaf] = {}
@@ -221,7 +226,7 @@ def leaves(plan: PhysicalPlan) -> tuple[Leaf, ...]:
             case FilterRows(predicate=sql) if below is not None:
                 predicates.checked(sql, len(below.columns))
                 if len(below.predicates) == MOST_FILTERS:
-                    raise PlanError(f"node {node.id}: more than {MOST_FILTERS} FILTERs on a leaf")
+                    raise PlanError(f"node {node.id}: more than {MOST_FILTERS} FILTERs on a scan")
                 if below.columns != tuple(range(len(below.columns))):
                     sql = Predicate(sql).renumbered(dict(enumerate(below.columns))).sql
                 chains[node.id] = replace(below, node=node.id, predicates=(*below.predicates, sql))
@@ -235,36 +240,36 @@ def leaves(plan: PhysicalPlan) -> tuple[Leaf, ...]:
 
 
 def _scan_leaf(node: int, scan: WindowScan | WindowScanUnion, stream: PlanStream | None) -> Leaf:
-    """The leaf of a scan alone."""
+    """The scan input of a scan without FILTERs and PROJECTs."""
     width = 2 + len(scan.properties)
     for part in scan.scans:
         if part.predicate is not None:
             predicates.checked(part.predicate, width)
-    known: dict[str, PropertyType] = {} if stream is None else dict(stream.properties)
-    known[OWN_TIME] = "integer"
+    declared: dict[str, PropertyType] = {} if stream is None else dict(stream.properties)
+    declared[OWN_TIME] = "integer"
     for name in scan.properties:
-        if name not in known:
+        if name not in declared:
             raise PlanError(
-                f"node {node} ({scan.op}): of which type {name} of {scan.stream} is, is not said"
+                f"node {node} ({scan.op}): the property {name} of {scan.stream} has no type"
             )
     return Leaf(
         node,
         scan,
         (),
         "string" if stream is None else stream.vertex_type,
-        tuple(known[name] for name in scan.properties),
+        tuple(declared[name] for name in scan.properties),
         tuple(range(width)),
     )
 
 
 def reached(plan: PhysicalPlan, stops: Collection[int]) -> set[int]:
-    """The nodes that the root needs; what is below one of ``stops`` is left out."""
-    found: set[int] = set()
+    """The nodes that the root reads, down to the nodes of ``stops``, which are included."""
+    nodes: set[int] = set()
     pending = [plan.root]
     while pending:
         node = pending.pop()
-        if node not in found:
-            found.add(node)
+        if node not in nodes:
+            nodes.add(node)
             if node not in stops:
                 pending.extend(plan.nodes[node].inputs)
-    return found
+    return nodes

@@ -1,4 +1,4 @@
-"""When to give back what has expired: often enough for memory, rarely enough for time."""
+"""Schedules sweeps of expired state: a trade of memory against time."""
 
 from __future__ import annotations
 
@@ -7,30 +7,33 @@ from typing import Final
 from .batch import FOREVER
 
 SWEEPS_PER_VALIDITY: Final = 4
-"""A sweep is due when this part of the longest remaining validity has passed.
+"""A sweep is due after the longest remaining validity divided by this number.
 
-What a sweep costs is proportional to the state, and each row sees at most about so many
-sweeps; what has expired and is still held is at most that part of a window's rows.
+A sweep costs time proportional to the state, and each row sees at most about this many sweeps.
+Expired rows that are still held are at most the rows of one such part of a window.
 """
 
 LEAST_ADDED: Final = 1024
-"""Within a batch a sweep waits for so many additions, so that tiny states cost nothing."""
+"""Additions before a sweep within a batch, so that small states are not swept all the time."""
 
 MOST_KEPT: Final = 8
-"""No sweep is due where less than one in so many entries can have expired."""
+"""No sweep is due if less than one in this many entries can have expired."""
 
 
 class Schedule:
-    """Remembers what the last sweep left and says when the next one is due."""
+    """Plans the next sweep from the entries that the last one left."""
 
     def __init__(self) -> None:
         self.due_at = 0
         self._lasting = 0
 
     def swept(self, now: int, lasting: int, latest: int) -> None:
-        """A sweep at ``now`` left ``lasting`` entries that never expire.
+        """Records a sweep.
 
-        ``latest`` is the latest expiry of the others.
+        Args:
+            now: the time of the sweep.
+            lasting: the remaining entries that never expire.
+            latest: the latest expiry of the other entries.
         """
         self.due_at = min(FOREVER, now + max(1, (latest - now) // SWEEPS_PER_VALIDITY))
         self._lasting = lasting

@@ -1,9 +1,9 @@
-"""Alignment to slides: with evaluation per slide, results hold at the multiples of a period only.
+"""Alignment to slides: evaluation per slide has results only at the multiples of a period.
 
-What is true at the last instant before a multiple is reported as of that multiple. So an edge valid
-in ``[ts, exp)`` counts at the multiples k with ``ts < k <= exp``, which are those in
-``[next(ts), next(exp))`` with the next multiple after either: leaves give edges that validity, in
-which all edges of a slide begin at once, and operators compute with it as with any other.
+The snapshot at a multiple is that of the last instant before it. So an edge valid in ``[ts, exp)``
+counts at the multiples k with ``ts < k <= exp``. These are the multiples in
+``[next(ts), next(exp))``, where ``next`` is the first multiple after a time. Scan inputs give edges
+that validity, so all edges of a slide begin at once, and operators need no special case.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def align_to_slide(times: IntArray, every: int | None) -> IntArray:
 def aligned_time(now: int, every: int | None) -> int:
     """The time of reports at application time ``now``.
 
-    Rows of ``now`` may still come; they count at the next multiple.
+    Rows of ``now`` may still arrive; they count at the next multiple.
     """
     if every is None or now in (NEVER, FOREVER):
         return now

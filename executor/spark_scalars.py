@@ -1,4 +1,7 @@
-"""The values of :mod:`headrace.algebra.scalar` as Spark SQL that neither fails nor coerces."""
+"""Translates scalar expressions (:mod:`headrace.algebra.scalar`) to Spark SQL.
+
+The SQL never fails and never coerces.
+"""
 
 from __future__ import annotations
 
@@ -24,20 +27,20 @@ _NO_NUMBERS: Final = ("NaN", "Infinity", "-Infinity")
 
 
 def comparison_sql(sign: type, left: Value, right: Value, types: Sequence[PropertyType]) -> str:
-    """A comparison that stands below no negation, over columns of these types."""
+    """The SQL of a comparison over columns of these types; not valid below a negation."""
     kinds = [_kind(left, types), _kind(right, types)]
     if None in kinds:
         return "FALSE"
     if kinds[0] == kinds[1] or set(kinds) <= set(_NUMBERS):
         if _is_number_column(left, types) and isinstance(right, Literal):
-            # A column on its own can be asked of a source. NaN comes after every number.
+            # Spark pushes a comparison of a bare column down to a source. NaN is greater than all.
             bare = f"c{left.position} {_SIGNS[sign]} {value_sql(right, types)}"
             after = sign in (exp.GT, exp.GTE, exp.NEQ)
             return f"({bare} AND NOT ISNAN(c{left.position}))" if after else bare
         return f"{value_sql(left, types)} {_SIGNS[sign]} {value_sql(right, types)}"
     if sign is not exp.NEQ:
         return "FALSE"
-    # What is of two kinds is unequal, if it is there.
+    # Values of two kinds are unequal if neither is missing.
     there = [f"{value_sql(v, types)} IS NOT NULL" for v in (left, right)]
     return f"({' AND '.join(there)})"
 
@@ -47,7 +50,7 @@ def _is_number_column(value: Value, types: Sequence[PropertyType]) -> TypeGuard[
 
 
 def _kind(value: Value, types: Sequence[PropertyType]) -> PropertyType | None:
-    """The type of a value, None if it is never known."""
+    """The type of an expression; None if it is unknown in all rows."""
     match value:
         case Column(place):
             return types[place]
@@ -61,10 +64,10 @@ def _kind(value: Value, types: Sequence[PropertyType]) -> PropertyType | None:
 
 
 def value_sql(value: Value, types: Sequence[PropertyType]) -> str:
-    """SQL of a value at the top of a comparison: a float that is none is null there.
+    """The SQL of a side of a comparison, in which NaN and infinities become null.
 
-    What is not finite stays so through all arithmetic but division, so that between it is
-    enough to look at divisors.
+    A value that is not finite stays so through all arithmetic but division. So within an expression
+    only divisors need the same replacement.
     """
     match value:
         case Literal(float() as number):

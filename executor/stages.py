@@ -1,12 +1,15 @@
 """Cuts a plan at its EXCHANGEs into stages.
 
-In: a plan. Out: a chain of stages; within a stage every partition works for itself, between two
-rows move. There are as few as can be: a node runs in the stage with the number of exchanges on
-the longest way to it from a leaf (those directly over a leaf do not count: they are made while
-its rows are packed). A sub-plan that several others share runs once.
+In: a plan. Out: a chain of stages. Within a stage each partition runs independently; rows move
+between partitions only between two stages.
 
-Rows that a later stage than the next one needs travel through those between, untouched. An
-exchange is put off until the stage that needs it, so that copies are made late.
+The number of stages is minimal. The stage of a node is the largest number of exchanges on a path
+from a scan input to the node. An exchange directly above a scan input does not count: its rows are
+distributed while they are packed. A shared sub-plan runs once.
+
+Rows that only a later stage reads pass unchanged through the stages between. An exchange happens as
+late as possible, right before the stage that reads its rows, so that broadcast copies are made
+late.
 """
 
 from __future__ import annotations
@@ -21,16 +24,20 @@ from .checking import check, widths_of
 from .scans import leaves, reached
 
 LEAF_COLUMN = 0
-"""Rows of a leaf that no exchange stands over are spread by their first column."""
+"""The column that distributes the rows of a scan input without an exchange above it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """How rows come into a stage.
+    """An input of a stage, and how its rows are distributed.
 
-    ``source`` is the leaf, or the node of the stage before, that gives them, ``port`` the id
-    by which this stage knows them: that of the exchange, or the same where the rows ``stay`` in
-    their partition. ``column`` is the one that ``hash`` goes by.
+    Attributes:
+        source: the id of the scan input, or of the node of the stage before, that returns the rows.
+        port: the id of the input in this stage: that of the exchange, or ``source`` if there is
+            none.
+        width: the number of columns.
+        spread: ``stay`` keeps each row in its partition; the others are those of an EXCHANGE.
+        column: the column that ``hash`` uses.
     """
 
     source: int
@@ -42,10 +49,14 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A part of a plan that runs without rows moving.
+    """A part of a plan that runs without an exchange.
 
-    ``nodes`` are ids in topological order; ``outputs`` ids of nodes and ports whose rows the
-    next stage takes; of the last stage it is the root.
+    Attributes:
+        number: the position in the chain of stages, from 0.
+        inputs: the inputs.
+        nodes: the ids of the operators that run here, in topological order.
+        outputs: the ids of nodes and ports whose rows the next stage reads; the root in the last
+            stage.
     """
 
     number: int
@@ -54,13 +65,13 @@ class Stage:
     outputs: tuple[int, ...]
 
     def read_by(self, plan: PhysicalPlan) -> frozenset[int]:
-        """The ports that nodes of this stage read; the others only travel through."""
+        """The ports that nodes of this stage read; other ports pass rows on to later stages."""
         read = {i for node in self.nodes for i in plan.nodes[node].inputs}
         return frozenset(flow.port for flow in self.inputs if flow.port in read)
 
 
 def stages_of(plan: PhysicalPlan) -> tuple[Stage, ...]:
-    """The stages of a plan in the order in which they run; at parallelism 1 there is one.
+    """The stages of a plan in the order in which they run; a single one at parallelism 1.
 
     Raises:
         PlanError: for a plan that cannot run, with the node.
@@ -70,7 +81,7 @@ def stages_of(plan: PhysicalPlan) -> tuple[Stage, ...]:
 
 
 class _Cut:
-    """The stage of each node, and the stages that need its rows."""
+    """Computes the stage of each node and the stages that read its rows."""
 
     def __init__(self, plan: PhysicalPlan) -> None:
         self._plan = plan
@@ -84,30 +95,30 @@ class _Cut:
             depth = max((self._starts[k] for k in node.inputs), default=0)
             moves = isinstance(node.operator, Exchange) and node.inputs[0] not in self._leaves
             self._starts[i] = depth + moves
-        self._needed = self._needs()
+        self._read_in = self._reading_stages()
 
-    def _needs(self) -> dict[int, set[int]]:
-        """The stages in which the rows of leaves and nodes are needed.
+    def _reading_stages(self) -> dict[int, set[int]]:
+        """The stages that read the rows of each scan input and node.
 
-        Sets the stage that each exchange leads into.
+        Sets the stage of each exchange to the first one that reads it, and adds the ports.
         """
-        needed: dict[int, set[int]] = defaultdict(set)
-        needed[self._plan.root].add(self._starts[self._plan.root])
+        read_in: dict[int, set[int]] = defaultdict(set)
+        read_in[self._plan.root].add(self._starts[self._plan.root])
         for i in reversed(self._above):
             node = self._plan.nodes[i]
             match node.operator:
                 case Exchange() as exchange:
                     (source,) = node.inputs
                     if source not in self._leaves:
-                        self._starts[i] = min(needed[i])
-                        needed[source].add(self._starts[i] - 1)
+                        self._starts[i] = min(read_in[i])
+                        read_in[source].add(self._starts[i] - 1)
                     self._ports[i] = self._moved(source, i, exchange)
                 case _:
                     for source in node.inputs:
-                        needed[source].add(self._starts[i])
-        for leaf in self._leaves & set(needed):
+                        read_in[source].add(self._starts[i])
+        for leaf in self._leaves & set(read_in):
             self._ports[leaf] = self._read(leaf)
-        return needed
+        return read_in
 
     def _read(self, leaf: int) -> Flow:
         width = self._widths[leaf]
@@ -136,9 +147,9 @@ class _Cut:
 
     def _inputs(self, number: int) -> tuple[Flow, ...]:
         flows = []
-        for i in sorted(self._needed):
+        for i in sorted(self._read_in):
             if i in self._ports and self._starts[i] == number:
                 flows.append(self._ports[i])
-            elif self._starts[i] < number <= max(self._needed[i], default=0):
+            elif self._starts[i] < number <= max(self._read_in[i], default=0):
                 flows.append(Flow(i, i, self._widths[i], "stay"))
         return tuple(flows)

@@ -1,11 +1,11 @@
-"""How far application time has come, over streams that come in disorder.
+"""The watermark: the progress of application time over streams that are out of order.
 
-Each stream may be out of order by its declared *delay*: what it will still bring is not earlier
-than the largest ts seen of it, less the delay. The *watermark* is the least such bound over all
-streams; a stream that is idle does not count. Rows later than it wait; rows earlier than the
-watermark of the batches before come too late.
+Each stream may be out of order by its declared *delay*: its further rows are not earlier than its
+largest ts so far, less the delay. The *watermark* is the least of these bounds over all streams
+that are not idle. Rows later than the watermark wait; rows earlier than the watermark of the
+previous batch are late.
 
-One value for all streams, so that whoever takes their rows can put them in order.
+All streams share one watermark, so that a consumer can order their rows.
 """
 
 from __future__ import annotations
@@ -18,32 +18,38 @@ from ..algebra.plan import PhysicalPlan, PlanStream
 from .batch import FOREVER
 
 NEVER: Final = -1
-"""Before every time: the watermark while nothing is known."""
+"""Before every time: the watermark before the first row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The largest ts per stream among some rows, and when these came, in milliseconds.
+    """The progress of streams within one batch of rows.
 
-    A stream that is at its end was seen :data:`headrace.executor.batch.FOREVER`. Without a
-    ``clock``, as in a replay, no stream is ever idle.
+    Attributes:
+        times: the largest ts of each stream that has rows; FOREVER
+            (:data:`headrace.executor.batch.FOREVER`) for a stream that has ended.
+        clock: the wall clock when the rows arrived, in milliseconds; None in a replay, where no
+            stream is ever idle.
     """
 
     times: Mapping[str, int] = field(default_factory=dict)
     clock: int | None = None
 
     def __or__(self, other: Seen) -> Seen:
-        """What was seen in either."""
+        """The progress in both batches together."""
         clocks = [clock for clock in (self.clock, other.clock) if clock is not None]
         return Seen(_largest(self.times, other.times), max(clocks, default=None))
 
 
 @dataclass(frozen=True, slots=True)
 class Watermark:
-    """The watermark ``at`` after some batches, and what it follows from.
+    """The watermark after some batches, and the progress that it is computed from.
 
-    ``seen`` is the largest ts per stream, ``heard`` the clock at which a stream had rows last, or
-    was first waited for.
+    Attributes:
+        at: the watermark, in ticks.
+        seen: the largest ts of each stream.
+        heard: the wall clock of each stream's latest rows, or of the first batch without any, in
+            milliseconds.
     """
 
     at: int = NEVER
@@ -51,11 +57,11 @@ class Watermark:
     heard: Mapping[str, int] = field(default_factory=dict)
 
     def after(self, batch: Seen, streams: Collection[PlanStream]) -> Watermark:
-        """The watermark when a batch has come; it never falls."""
+        """The watermark after one more batch; it never falls."""
         seen = _largest(self.seen, batch.times)
         heard = dict(self.heard)
         if batch.clock is not None:
-            # Where the clock was set back, silence counts from there on.
+            # If the clock was set back, idle time counts from the earlier clock.
             heard = {name: min(at, batch.clock) for name, at in heard.items()}
             for stream in streams:
                 if stream.name in batch.times or stream.name not in heard:
@@ -69,12 +75,12 @@ class Watermark:
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> Self:
-        """A watermark of what :func:`dataclasses.asdict` gave."""
+        """A watermark from the document that :func:`dataclasses.asdict` made of it."""
         return cls(**document)
 
 
 def streams_read(plan: PhysicalPlan) -> tuple[PlanStream, ...]:
-    """The streams whose time counts: those that a plan reads, without stored graphs."""
+    """The streams that a plan reads through a window; stored graphs have no watermark."""
     read = {scan.stream for _, scan in plan.scans if scan.range is not None}
     return tuple(stream for stream in plan.streams if stream.name in read)
 
@@ -85,12 +91,12 @@ def in_disorder(plan: PhysicalPlan) -> bool:
 
 
 def _bound(seen: int, delay: int) -> int:
-    """No row earlier than this will come."""
+    """A lower bound for the ts of further rows of a stream."""
     return FOREVER if seen == FOREVER else max(NEVER, seen - delay)
 
 
 def _idle(stream: PlanStream, heard: Mapping[str, int], batch: Seen) -> bool:
-    """Whether a stream has been silent for so long that nobody waits for it."""
+    """Whether a stream had no rows for its ``idle_ms``, so that the watermark ignores it."""
     if stream.idle_ms is None or batch.clock is None or stream.name in batch.times:
         return False
     return batch.clock - heard[stream.name] >= stream.idle_ms

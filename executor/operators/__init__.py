@@ -1,7 +1,7 @@
 """The operators of a pipeline. In: one batch per input. Out: one batch of results.
 
-Each keeps the state of one plan node. Stateless ones are functions of their input; the
-others drive a kernel of `headrace.executor.kernels` and own its arrays.
+An operator keeps the state of one plan node. A stateless operator is a function of its input. Any
+other operator drives a kernel of `headrace.executor.kernels` and owns the arrays of its state.
 
 Start with: ``base.py``, the interface; then ``stateless.py`` and ``join.py``.
 """

@@ -1,7 +1,7 @@
-"""What aggregates keep of the values in one group: rows are added and removed one by one.
+"""Accumulators: aggregates of one group, to which values are added and from which they are removed.
 
-All of it is exact, so that no order of rows shows: a sum of floats is kept as an integer number
-of the smallest float there is (2^-1074) and rounded once, when it is asked for.
+Accumulators are exact, so a result does not depend on the order of rows. A sum of floats is an
+integer multiple of the smallest positive float (2^-1074), rounded once by ``result``.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _SMALLEST_HEAP: Final = 16
 
 
 class Accumulator(Protocol):
-    """An aggregate over values, none of which is missing."""
+    """An aggregate over values that are not missing."""
 
     def add(self, value: Any) -> None:
-        """A value more."""
+        """Adds a value."""
         ...
 
     def remove(self, value: Any) -> None:
-        """A value less, of those that were added."""
+        """Removes a value that was added before."""
         ...
 
     def result(self) -> Any:
@@ -35,7 +35,7 @@ class Accumulator(Protocol):
 
 
 class Count:
-    """How many there are."""
+    """The number of values."""
 
     __slots__ = ("_count",)
 
@@ -43,11 +43,11 @@ class Count:
         self._count = 0
 
     def add(self, value: Any) -> None:
-        """A value more."""
+        """Adds a value."""
         self._count += 1
 
     def remove(self, value: Any) -> None:
-        """A value less."""
+        """Removes a value that was added before."""
         self._count -= 1
 
     def result(self) -> int:
@@ -56,7 +56,7 @@ class Count:
 
 
 class CountDistinct:
-    """How many different ones there are."""
+    """The number of distinct values."""
 
     __slots__ = ("_counts",)
 
@@ -64,11 +64,11 @@ class CountDistinct:
         self._counts: Counter[tuple[int, Any]] = Counter()
 
     def add(self, value: Any) -> None:
-        """A value more."""
+        """Adds a value."""
         self._counts[_order(value)] += 1
 
     def remove(self, value: Any) -> None:
-        """A value less."""
+        """Removes a value that was added before."""
         _take(self._counts, _order(value))
 
     def result(self) -> int:
@@ -77,7 +77,7 @@ class CountDistinct:
 
 
 class Sum:
-    """The sum of what is a number; an integer if all are."""
+    """The sum of the numbers; an integer if all are integers. Other values are ignored."""
 
     __slots__ = ("_count", "_floats", "_fraction", "_infinite", "_whole")
 
@@ -85,11 +85,11 @@ class Sum:
         self._whole = self._fraction = self._count = self._floats = self._infinite = 0
 
     def add(self, value: Any) -> None:
-        """A value more."""
+        """Adds a value."""
         self._change(value, 1)
 
     def remove(self, value: Any) -> None:
-        """A value less."""
+        """Removes a value that was added before."""
         self._change(value, -1)
 
     def _change(self, value: Any, sign: int) -> None:
@@ -125,7 +125,7 @@ class Sum:
 
 
 class Mean(Sum):
-    """The mean of what is a number."""
+    """The mean of the numbers. Other values are ignored."""
 
     __slots__ = ()
 
@@ -135,9 +135,9 @@ class Mean(Sum):
 
 
 class Least:
-    """The least, or the greatest; numbers come before strings, these before truth values.
+    """The least or the greatest value; numbers come before strings, strings before truth values.
 
-    A heap of the different values, from which those that are gone are dropped when they come up.
+    Keeps a heap of the distinct values. A removed value stays in the heap until it is on top.
     """
 
     __slots__ = ("_counts", "_entry", "_heap")
@@ -148,14 +148,14 @@ class Least:
         self._entry: Any = _Down if greatest else _Up
 
     def add(self, value: Any) -> None:
-        """A value more."""
+        """Adds a value."""
         key = _order(value)
         self._counts[key] += 1
         if self._counts[key] == 1:
             heapq.heappush(self._heap, self._entry(key))
 
     def remove(self, value: Any) -> None:
-        """A value less."""
+        """Removes a value that was added before."""
         _take(self._counts, _order(value))
         if len(self._heap) > 2 * len(self._counts) + _SMALLEST_HEAP:
             self._heap = [self._entry(key) for key in self._counts]
@@ -206,7 +206,7 @@ def accumulator(function: Function) -> Accumulator:
 
 
 def _order(value: Any) -> tuple[int, Any]:
-    """Values of different kinds are never compared with each other."""
+    """A sort key that orders values of different kinds by kind."""
     if isinstance(value, bool):
         return 2, value
     return (1 if isinstance(value, str) else 0), value

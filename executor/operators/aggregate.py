@@ -1,11 +1,12 @@
-"""AGGREGATE: a row for each combination of keys, over the different rows that are valid.
+"""AGGREGATE: a row for each combination of keys, over the distinct valid rows.
 
-Rows of one ts are one change: a row of the result ends at an instant only if, after all that comes
-and goes then, it is another one. So it is given when time has come *past* that instant.
+All input rows of one ts are one change. A result row ends at a tick only if all arrivals and
+expiries of that tick together change its values. So a result row is returned only after application
+time has *passed* its end.
 
-What is held is a function of the still valid input, and of the rows that are open: since when each
-is as it is cannot be told from what is valid now. So these are kept beside the input
-(:meth:`AggregateOperator.extra_state`). With a period nothing is open between two instants.
+The state is a function of the valid input and of the *open* result rows: the begin of an open row
+does not follow from the valid input. So the open rows are extra state in a checkpoint
+(:meth:`AggregateOperator.extra_state`). With a period no row is open between two reports.
 """
 
 from __future__ import annotations
@@ -26,12 +27,19 @@ from .accumulators import Accumulator, accumulator
 from .valid_values import ValidValues, Value, next_multiple, values_of
 
 Row = tuple[Any, ...]
-"""The aggregates of a group."""
+"""The values of the aggregates of one group."""
 
 
 @dataclass(slots=True)
 class _Group:
-    """The rows of one key: how many, their aggregates, and the row of the result that is open."""
+    """The valid rows of one key.
+
+    Attributes:
+        accumulators: one for each aggregate.
+        rows: the number of valid rows.
+        open: the aggregates of the open result row; None if there is none.
+        since: the begin of the open row, in ticks.
+    """
 
     accumulators: tuple[Accumulator, ...]
     rows: int = 0
@@ -44,7 +52,7 @@ class _Group:
 
 @dataclass(slots=True)
 class _Lines:
-    """Rows of the result."""
+    """Result rows: keys, aggregates and validity."""
 
     keys: list[Value] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
@@ -59,15 +67,15 @@ class _Lines:
 
 
 class AggregateOperator:
-    """Holds the valid rows with what is aggregated of each, and a group for each key.
+    """Holds the valid rows with their aggregated values, and a group for each key.
 
-    Over deletions its input is coalesced: a row taken back ends the validity of its value.
+    Over deletions the input is coalesced, so a retraction ends the validity of its value.
     """
 
     def __init__(self, operator: AggregateRows, dictionary: Dictionary) -> None:
         self._operator = operator
         self._dictionary = dictionary
-        # count(*) needs no value: it adds each row.
+        # count(*) reads no column: it counts each row.
         self._looked_at = sorted({c for _, c in operator.aggregates if c is not None})
         place = {column: i for i, column in enumerate(self._looked_at)}
         self._places = [None if c is None else place[c] for _, c in operator.aggregates]
@@ -79,7 +87,7 @@ class AggregateOperator:
         self._lines = _Lines()
 
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
-        """What closes before the ts of some row."""
+        """The result rows that end before the largest ts of the input rows."""
         (batch,) = inputs
         if len(batch):
             self._dictionary.hold(batch.columns[list(self._operator.keys)], lasting(batch.exp))
@@ -94,18 +102,18 @@ class AggregateOperator:
             elif self._held.add(value, exp):
                 self._arguments[value] = looked_at
                 self._enter(value, looked_at)
-        return self._given(wanted)
+        return self._results(wanted)
 
     def advance(self, now: int, wanted: bool) -> Batch:
-        """What closes before ``now``, at the end of time all that is open."""
+        """The result rows that end before ``now``; at the end of the input, all open rows."""
         if self._at is not None:
             self._pass(now)
             if now == FOREVER:
                 self._end()
-        return self._given(wanted)
+        return self._results(wanted)
 
     def _decoded(self, batch: Batch) -> list[Row]:
-        """Of each row the values that are aggregated."""
+        """The aggregated values of each row."""
         if not self._looked_at or not len(batch):
             return [()] * len(batch)
         columns = [self._dictionary.decode(batch.columns[c]).to_pylist() for c in self._looked_at]
@@ -143,7 +151,7 @@ class AggregateOperator:
     # -- time passes ---------------------------------------------------------------------------
 
     def _pass(self, now: int) -> None:
-        """Time comes to ``now``: what expires until then does."""
+        """Advances application time to ``now`` and drops the rows that expire until then."""
         if self._at is None:
             self._at = now
         while (first := self._held.first()) <= now and first < FOREVER:
@@ -154,21 +162,21 @@ class AggregateOperator:
             self._settle(now)
 
     def _settle(self, now: int) -> None:
-        """Nothing more changes before ``now``."""
+        """Closes all changes before ``now``, and reports at the multiples of the period."""
         assert self._at is not None
         if now <= self._at:
             return
         every = self._operator.every
         self._close(self._at)
         if every is not None:
-            for instant in range(next_multiple(self._at, every), now, every):
+            for tick in range(next_multiple(self._at, every), now, every):
                 if not self._groups:
                     break
-                self._give_all(instant, instant + every)
+                self._emit_open(tick, tick + every)
         self._at = now
 
     def _close(self, now: int) -> None:
-        """What changed at ``now`` is over, and what follows is open."""
+        """Ends the open rows of the groups that changed at ``now``, and opens their new rows."""
         for key in self._changed:
             group = self._groups[key]
             row = group.row()
@@ -180,13 +188,13 @@ class AggregateOperator:
                 del self._groups[key]
         self._changed.clear()
 
-    def _give_all(self, ts: int, exp: int) -> None:
+    def _emit_open(self, ts: int, exp: int) -> None:
         for key, group in self._groups.items():
             if group.open is not None:
                 self._lines.add(key, group.open, ts, exp)
 
     def _end(self) -> None:
-        """All that is left has no end."""
+        """Emits the open rows at the end of the input: they never expire."""
         assert self._at is not None
         self._close(self._at)
         every = self._operator.every
@@ -199,7 +207,7 @@ class AggregateOperator:
 
     # -- results -------------------------------------------------------------------------------
 
-    def _given(self, wanted: bool) -> Batch:
+    def _results(self, wanted: bool) -> Batch:
         lines, self._lines = self._lines, _Lines()
         output = self._operator.output
         if not wanted or not lines.ts:
@@ -219,7 +227,7 @@ class AggregateOperator:
     # -- state ---------------------------------------------------------------------------------
 
     def extra_state(self) -> bytes | None:
-        """The rows that are open; None with a period, which leaves none open."""
+        """The open rows; None with a period, which leaves no row open."""
         if self._operator.every is not None:
             return None
         keys = [key for key, group in self._groups.items() if group.open is not None]
@@ -252,24 +260,24 @@ class AggregateOperator:
         self._at = now
 
     def tick(self, now: int) -> None:
-        """What expires is given back when time passes."""
+        """Does nothing: :meth:`process` and :meth:`advance` drop expired rows."""
 
     def purge(self, now: int) -> None:
-        """What expires is given back when time passes."""
+        """Does nothing: :meth:`process` and :meth:`advance` drop expired rows."""
 
     @property
     def entries(self) -> int:
-        """Rows held, and groups."""
+        """Rows and groups held."""
         return len(self._held) + len(self._groups)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory, roughly."""
+        """An estimate of the memory for state, in bytes."""
         return self._held.nbytes + 200 * len(self._arguments) + 500 * len(self._groups)
 
 
 def codes_of(values: Sequence[Any], until: IntArray, dictionary: Dictionary) -> IntArray:
-    """The codes of values of any types."""
+    """The codes of values of mixed types."""
     kinds = {type(value) for value in values}
     if len(kinds) == 1:
         return dictionary.encode(pa.array(list(values)), until)

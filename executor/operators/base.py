@@ -1,4 +1,4 @@
-"""The interfaces of operators, and what those that drive a kernel share."""
+"""The interfaces of operators, and base classes of operators that drive a kernel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..predicates import Mask
 from ..schedule import LEAST_ADDED, Schedule
 
 CHUNK: Final = 1 << 16
-"""Rows of a result buffer."""
+"""The rows of a result buffer."""
 
 
 class Store(Protocol):
@@ -43,7 +43,7 @@ class Operator(Store, Protocol):
     """A running node of a pipeline."""
 
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
-        """The results of one batch per input; none are gathered unless ``wanted``."""
+        """The results of one batch per input; empty unless ``wanted``."""
         ...
 
 
@@ -55,7 +55,7 @@ class TimeDriven(Operator, Protocol):
         """Emits the results that are final at ``now``.
 
         Rows of ``now`` may still arrive, earlier ones may not. FOREVER is the end of the input:
-        the operator emits everything that it holds.
+        the operator emits all remaining results.
         """
         ...
 
@@ -65,7 +65,7 @@ class WithExtraState(Operator, Protocol):
     """An operator whose state is not a function of the still valid input alone."""
 
     def extra_state(self) -> bytes | None:
-        """State to keep beside the input; None if there is none."""
+        """The state to store beside the input in a checkpoint; None if there is none."""
         ...
 
     def restore(self, state: bytes, now: int) -> None:
@@ -74,35 +74,35 @@ class WithExtraState(Operator, Protocol):
 
 
 class Stateless:
-    """An operator that holds nothing."""
+    """An operator without state."""
 
     entries = 0
     nbytes = 0
 
     def tick(self, now: int) -> None:
-        """Nothing to give back."""
+        """Does nothing: there is no state."""
 
     def purge(self, now: int) -> None:
-        """Nothing to give back."""
+        """Does nothing: there is no state."""
 
 
 def drive(step: Callable[[], int], remedies: Mapping[int, Callable[[], None]]) -> None:
-    """Calls a kernel until it is done, and between calls does what it stopped for.
+    """Calls a kernel until it is done, and runs the remedy of each stop between two calls.
 
     Args:
-        step: calls the kernel with the arrays as they are now; returns why it stopped
+        step: calls the kernel with the current arrays and returns the reason of its stop
             (:mod:`headrace.executor.kernels.stops`).
-        remedies: what to do for each such reason but DONE: enlarge an array, sweep, take results.
+        remedies: the action for each reason but DONE: enlarge an array, sweep, or drain results.
     """
     while (reason := step()) != DONE:
         remedies[reason]()
 
 
 class Swept:
-    """A state that is swept when enough of it can have expired.
+    """A store that is swept when enough of its entries can have expired.
 
-    ``header`` is that of its store (:mod:`headrace.executor.kernels.store`): it has the kernels
-    stop when a sweep is due within a batch.
+    The fields SWEEP_AT and SWEEP_AFTER of the store's header
+    (:mod:`headrace.executor.kernels.store`) make a kernel stop when a sweep is due within a batch.
     """
 
     def __init__(self, header: IntArray) -> None:
@@ -111,12 +111,12 @@ class Swept:
         self._schedule = Schedule()
 
     def tick(self, now: int) -> None:
-        """Sweeps if that is due."""
+        """Sweeps if a sweep is due at ``now``."""
         if self._schedule.is_due(now, self.entries):
             self.purge(now)
 
     def purge(self, now: int) -> None:
-        """Drops what is held no longer at ``now``."""
+        """Drops the entries that expired at or before ``now``."""
         raise NotImplementedError
 
     @property
@@ -132,17 +132,17 @@ class Swept:
 
 
 class Holding:
-    """An operator whose state is in stores, one or one for each input."""
+    """An operator that keeps its state in stores."""
 
     _stores: tuple[Store, ...]
 
     def tick(self, now: int) -> None:
-        """Sweeps the stores where that is due."""
+        """Sweeps the stores in which a sweep is due."""
         for store in self._stores:
             store.tick(now)
 
     def purge(self, now: int) -> None:
-        """Drops what is held no longer at ``now``."""
+        """Drops the entries that expired at or before ``now``."""
         for store in self._stores:
             store.purge(now)
 
@@ -158,10 +158,10 @@ class Holding:
 
 
 class Results:
-    """Gathers what a kernel writes: a buffer of rows that is emptied when it is full.
+    """Collects the rows that a kernel writes, through a buffer that is drained when it is full.
 
-    ``buffer`` is int64[width + further + 2, rows]: the columns, further ones that are looked at
-    before a row is taken and are no part of the results, ts and exp.
+    ``buffer`` is int64[width + further + 2, rows]: the result columns, ``further`` columns that
+    only a residual condition reads, ts and exp.
     """
 
     def __init__(self, width: int, wanted: bool, further: int = 0) -> None:
@@ -172,8 +172,13 @@ class Results:
         self.buffer = np.empty((width + further + 2, CHUNK), np.int64)
 
     def take(self, rows: int, room: int = 0, chosen: Mask | None = None) -> None:
-        """Takes the first rows of the buffer, of them those ``chosen``; afterwards it has space
-        for ``room``."""
+        """Copies rows out of the buffer.
+
+        Args:
+            rows: the number of rows written.
+            room: rows that the buffer must have space for afterwards.
+            chosen: a mask of the written rows to keep; None for all.
+        """
         if self._wanted and rows:
             places = self._places
             whole = self.buffer[:, :rows] if chosen is None else self.buffer[:, :rows][:, chosen]
@@ -182,13 +187,18 @@ class Results:
             self.buffer = np.empty((len(self.buffer), room), np.int64)
 
     def drain(self, header: IntArray, out: int, need: int | None = None) -> None:
-        """Takes the rows that a kernel counted in the field ``out`` of its header, and sets that
-        to 0; afterwards the buffer has space for as many as the field ``need`` says."""
+        """Copies out the rows of a kernel, and resets its counter.
+
+        Args:
+            header: the kernel's header.
+            out: the field that counts written rows.
+            need: the field with the rows that the buffer must have space for afterwards.
+        """
         self.take(int(header[out]), 0 if need is None else int(header[need]))
         header[out] = 0
 
     def batch(self) -> Batch:
-        """All that was taken."""
+        """The collected rows."""
         if not self._chunks:
             return Batch.empty(self._width)
         rows = np.concatenate(self._chunks, axis=1)

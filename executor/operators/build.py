@@ -1,4 +1,4 @@
-"""Which operator of the executor runs which physical operator: the table of builders.
+"""Builds operators: a table from each physical operator to its implementation.
 
 In: a physical operator, and the site where it runs. Out: an operator with empty state.
 """
@@ -36,10 +36,13 @@ from .witness import WitnessOperator
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Where an operator runs.
+    """The surroundings of an operator.
 
-    ``width`` is the number of columns of its rows, ``widths`` are those of its inputs;
-    ``dictionary`` gave the codes of values, ``partition`` is the one whose rows these are.
+    Attributes:
+        width: the number of columns of its results.
+        widths: the number of columns of each input.
+        dictionary: the dictionary of the codes in its rows.
+        partition: the partition in which it runs.
     """
 
     width: int
@@ -48,26 +51,26 @@ class Site:
     partition: Partition
 
     def own_roots(self, path: physical.AutomatonPath) -> OwnRoots | None:
-        """The roots that a path reports here, None for all of them."""
+        """The roots that a path reports in this partition; None for all."""
         divided = path.roots == "own" and self.partition.partitions > 1
         return OwnRoots(self.dictionary, self.partition) if divided else None
 
 
 @dataclass(frozen=True, slots=True)
 class OwnRoots:
-    """Which vertices belong to a partition."""
+    """A test whether vertices belong to a partition."""
 
     dictionary: Dictionary
     partition: Partition
 
     def __call__(self, codes: IntArray) -> NDArray[np.bool_]:
-        """Whether each vertex does, by the codes."""
+        """A mask of the vertex codes that belong to the partition."""
         belongs_to = self.dictionary.partitions(codes, self.partition.partitions)
         return np.asarray(belongs_to == self.partition.partition)
 
 
 Builder = Callable[[Any, Site], Operator]
-"""Makes an operator of a physical operator of the class that it is registered for."""
+"""Builds an operator from a physical operator of the class that it is registered for."""
 
 BUILDERS: Registry[type, Builder] = Registry()
 
@@ -76,12 +79,12 @@ def build(operator: physical.PhysicalOperator, site: Site) -> Operator:
     """The operator that runs a physical operator, with empty state.
 
     Raises:
-        ValueError: for an operator that is no part of a pipeline.
+        ValueError: for a scan or an exchange, which do not run within a pipeline.
         PlanError: for a predicate that is not allowed.
     """
     builder = BUILDERS.get(type(operator))
     if builder is None:
-        raise ValueError("a scan is an input of the pipeline, and an exchange lies between two")
+        raise ValueError("a scan is an input of a pipeline, and an exchange connects two pipelines")
     return builder(operator, site)
 
 

@@ -1,4 +1,4 @@
-"""A condition on rows of codes: over the codes, or over the values they stand for."""
+"""Evaluates a predicate on rows of codes: on the codes if they decide it, else on the values."""
 
 from __future__ import annotations
 
@@ -10,23 +10,26 @@ from ..predicates import Mask
 
 
 class Condition:
-    """Which rows satisfy a predicate, SQL over columns ``c0``, ``c1``, ...
+    """A predicate, SQL over columns ``c0``, ``c1``, ..., on rows of codes.
 
     Raises:
-        PlanError: if the condition is not on the allow-list.
+        PlanError: if the predicate is not on the allow-list.
     """
 
     def __init__(self, sql: str, width: int, dictionary: Dictionary) -> None:
         predicates.checked(sql, width)
         self.columns = tuple(sorted(Predicate(sql).columns)) or tuple(range(min(width, 1)))
-        """What it looks at; of a constant, any column there is."""
+        """The columns that the predicate reads; the first column for a constant predicate."""
         place = {column: k for k, column in enumerate(self.columns)}
         self._sql = Predicate(sql).renumbered(place).sql
         self._dictionary = dictionary
         self._constants: dict[str | int, int] = {}
 
     def mask(self, codes: IntArray) -> Mask:
-        """The rows that satisfy it; ``codes[j, i]`` is column ``columns[j]`` of row ``i``."""
+        """A mask of the rows that satisfy the predicate.
+
+        ``codes[j, i]`` is column ``columns[j]`` of row ``i``.
+        """
         of_vertices = [k for k in range(len(codes)) if self._dictionary.are_vertices(codes[k])]
         chosen = predicates.code_mask(self._sql, codes, self._constant, of_vertices)
         if chosen is not None:
@@ -34,7 +37,7 @@ class Condition:
         return predicates.mask(self._sql, [self._dictionary.decode(column) for column in codes])
 
     def _constant(self, vertex: str | int) -> int:
-        """The code of a literal, which stays the same for as long as the dictionary lives."""
+        """The code of a literal; it never changes within a dictionary, so it is cached."""
         if vertex not in self._constants:
             self._constants[vertex] = self._dictionary.constant(vertex)
         return self._constants[vertex]

@@ -13,10 +13,12 @@ _SMALLEST = 64
 
 
 class RowSet(Swept):
-    """Rows of ``width`` columns, each once with its largest expiry.
+    """A set of rows: each row once with its largest expiry.
 
-    With ``keys`` (perhaps none: then all rows are of one key) there is an index by them.
-    ``early``: each row says for itself until when it is held, which may be before it expires.
+    Args:
+        width: the number of columns.
+        keys: the columns of an index; without columns all rows have one key. None: no index.
+        early: whether each row has a time until which it is held, which may be before its expiry.
     """
 
     def __init__(self, width: int, keys: tuple[int, ...] | None, *, early: bool = False) -> None:
@@ -40,7 +42,7 @@ class RowSet(Swept):
         )
 
     def purge(self, now: int) -> None:
-        """Drops what is held no longer; afterwards there is room for at least as much again."""
+        """Drops expired rows; the new arrays have room for at least twice the others."""
         old = self.arrays
         count, lasting, latest = kernel.count_valid(old, now)
         self.arrays = self._new_arrays(max(_SMALLEST, 2 * count))
@@ -50,12 +52,12 @@ class RowSet(Swept):
 
     @property
     def nbytes(self) -> int:
-        """Bytes allocated."""
+        """Bytes of memory allocated for state."""
         return sum(array.nbytes for array in self.arrays)
 
 
 class Bag(RowSet):
-    """Rows of ``width`` columns, found by those of ``keys``; each copy can be taken back."""
+    """A bag of rows with an index by ``keys``; each copy of a row can be taken back."""
 
     def __init__(self, width: int, keys: tuple[int, ...]) -> None:
         super().__init__(width, keys)

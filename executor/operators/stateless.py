@@ -1,4 +1,4 @@
-"""UNION, PROJECT, FILTER and the empty relation."""
+"""UNION, PROJECT and the empty relation: operators without state."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from .base import Stateless
 
 
 class UnionOperator(Stateless):
-    """All rows of its inputs, merged by ts."""
+    """Merges the rows of all inputs by ts."""
 
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
-        """The rows of equal ts keep the order of the inputs."""
+        """The merged rows; rows of equal ts keep the order of the inputs."""
         return merged(inputs)
 
 
 class ProjectOperator(Stateless):
-    """Some columns, in some order."""
+    """Selects columns, in a chosen order."""
 
     def __init__(self, columns: tuple[int, ...]) -> None:
         self._columns = columns
 
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
-        """As many rows as come in."""
+        """The input rows with the chosen columns."""
         return inputs[0].project(self._columns)
 
 
 class EmptyOperator(Stateless):
-    """No rows, ever."""
+    """A relation without rows."""
 
     def __init__(self, width: int) -> None:
         self._width = width
 
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
-        """None."""
+        """An empty batch."""
         return Batch.empty(self._width)

@@ -1,4 +1,4 @@
-"""The values of a row stream that are valid now, as operators at the root of a plan hold them."""
+"""The valid values of a stream of rows, as held by operators at the root of a plan."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ Value = tuple[int, ...]
 
 
 _SPARE: Final = 1_000
-"""So many entries of values removed may be in the queue beside as many as there are values."""
+"""Entries of removed values that the queue may have beyond twice the number of values."""
 
 
 class ValidValues:
-    """Each value with its largest expiry, and a queue by expiry with an entry for each value.
+    """A map from each value to its largest expiry, with a queue of the values by expiry.
 
-    There may be more entries of values that were removed; they go when they come to the front.
+    The queue may also have entries of removed values; they are dropped at its front.
     """
 
     def __init__(self) -> None:
@@ -27,25 +27,25 @@ class ValidValues:
         self._queue: list[tuple[int, Value]] = []
 
     def add(self, value: Value, exp: int) -> bool:
-        """Holds a value until ``exp``, if that is longer; whether it was not there."""
-        known = self.expiry.get(value)
-        if known is None:
+        """Holds a value until ``exp`` if it is not held longer. Returns whether it is new."""
+        expiry_before = self.expiry.get(value)
+        if expiry_before is None:
             heapq.heappush(self._queue, (exp, value))
             self.expiry[value] = exp
             if len(self._queue) > 2 * len(self.expiry) + _SPARE:
                 self._queue = [(expiry, held) for held, expiry in self.expiry.items()]
                 heapq.heapify(self._queue)
             return True
-        if known < exp:
+        if expiry_before < exp:
             self.expiry[value] = exp
         return False
 
     def remove(self, value: Value) -> bool:
-        """Gives a value back before it expires; whether it was there."""
+        """Removes a value before it expires. Returns whether it was held."""
         return self.expiry.pop(value, None) is not None
 
     def first(self) -> int:
-        """The smallest expiry; FOREVER if none ends."""
+        """The smallest expiry; FOREVER if no value expires."""
         while self._queue:
             exp, value = self._queue[0]
             now = self.expiry.get(value)
@@ -58,14 +58,14 @@ class ValidValues:
         return FOREVER
 
     def expired(self, now: int) -> Iterator[Value]:
-        """Gives back what expired at or before ``now``."""
+        """Removes and yields the values that expired at or before ``now``."""
         while self.first() <= now and self._queue:
             _, value = heapq.heappop(self._queue)
             del self.expiry[value]
             yield value
 
     def last(self, otherwise: int) -> int:
-        """The largest expiry that is one."""
+        """The largest expiry below FOREVER; ``otherwise`` if there is none."""
         return max((exp for exp in self.expiry.values() if exp < FOREVER), default=otherwise)
 
     def __len__(self) -> int:
@@ -73,7 +73,7 @@ class ValidValues:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held, roughly: an entry of the table and one of the queue."""
+        """An estimate of the memory in bytes: an entry of the map and one of the queue."""
         return len(self.expiry) * 250
 
 

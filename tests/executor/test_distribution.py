@@ -81,8 +81,8 @@ def test_what_is_delivered(nodes: list[Node], root: str) -> None:
 @pytest.mark.parametrize(
     ("nodes", "problem"),
     [
-        ([(EVERYWHERE, (1,))], r"node 2 \(EXCHANGE\): the root would give every row several times"),
-        ([(EVERYWHERE, (1,)), (PLUS, (2,))], r"node 3 \(S_PATH\): the root would give"),
+        ([(EVERYWHERE, (1,))], r"node 2 \(EXCHANGE\): the root would return every row several"),
+        ([(EVERYWHERE, (1,)), (PLUS, (2,))], r"node 3 \(S_PATH\): the root would return"),
         ([(EVERYWHERE, (1,)), (BY_0, (2,))], r"node 3 \(EXCHANGE\): its input is on every"),
         ([(Exchange("hash"), (1,))], "hashes on one column, not on 0"),
         ([(Exchange("hash", (0, 1)), (1,))], "hashes on one column, not on 2"),
@@ -103,7 +103,7 @@ def test_what_is_delivered(nodes: list[Node], root: str) -> None:
         ([(EVERYWHERE, (1,)), (MergeUnion(), (2, 1))], "some inputs are on every partition"),
         (
             [(BY_0, (1,)), (ToKernel(), (2,))],
-            r"node 3 \(TO_KERNEL\): it does not stand over a scan",
+            r"node 3 \(TO_KERNEL\): its input is not a scan with filters",
         ),
         ([(CHAIN, (1,))], "two inputs"),
         (
@@ -132,11 +132,11 @@ def test_what_is_refused(nodes: list[Node], problem: str) -> None:
         list(run_plan(plan, []))
 
 
-def test_an_exchange_in_a_plan_for_one_partition() -> None:
+def test_an_exchange_is_refused_in_a_plan_for_one_partition() -> None:
     plan = over_leaf((SINGLE, (1,)), partitions=1)
-    with pytest.raises(PlanError, match=r"node 2 \(EXCHANGE\): .* there is no other"):
+    with pytest.raises(PlanError, match=r"node 2 \(EXCHANGE\): .* nothing to exchange"):
         check(plan)
 
 
-def test_what_the_root_does_not_need_is_not_looked_at() -> None:
+def test_nodes_that_the_root_does_not_read_are_not_checked() -> None:
     check(over_leaf((Coalesce(), (1,)), (BY_0, (1,))))

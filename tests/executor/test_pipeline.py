@@ -310,7 +310,7 @@ SCAN = WindowScan("s", "a", 5, 1)
 @pytest.mark.parametrize(
     ("operator", "widths", "problem"),
     [
-        (SCAN, (), "a scan is an input of the pipeline"),
+        (SCAN, (), "a scan is an input of a pipeline"),
         (HashJoin(((0, 1), (1, 2)), (0,)), (2,), "two inputs"),
         (HashJoin(((0, 1), (1, 2)), (0,)), (2, 3), "2 variables for 3 columns"),
         (HashJoin(((0, 0), (0, 1)), (0,)), (2, 2), "a variable occurs twice"),

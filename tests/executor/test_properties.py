@@ -108,7 +108,7 @@ def test_an_edge_without_the_column_lacks_the_property() -> None:
 @pytest.mark.parametrize(
     ("plan", "message"),
     [
-        (plan_of((scan("size"), ()), columns=("x", "y", "size")), "type size of s is, is not said"),
+        (plan_of((scan("size"), ()), columns=("x", "y", "size")), "property size of s has no type"),
         (
             plan_of((scan("weight"), ()), (ProjectColumns((3,)), (0,)), columns=("x",)),
             "there is no such column",

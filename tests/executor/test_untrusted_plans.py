@@ -175,10 +175,10 @@ MALICIOUS: dict[str, tuple[str | Change, str]] = {
     ),
     "names too few": (node(12, columns=["x"]), "2 columns, and 1 names"),
     "TO_KERNEL in the middle": (node(11, op="TO_KERNEL", inputs=[9]), "node 10 "),
-    "TO_KERNEL at the top": (node(12, op="TO_KERNEL", args={}), "it does not stand over a scan"),
+    "TO_KERNEL at the top": (node(12, op="TO_KERNEL", args={}), "its input is not a scan"),
     "an exchange to nowhere": (
         node(12, op="EXCHANGE", args={"spread": "single", "columns": []}),
-        "one partition",
+        "parallelism 1",
     ),
     # streams and windows
     "a stream twice": (lambda d: d["streams"].append(d["streams"][0]), "'s' stands there twice"),
@@ -190,7 +190,7 @@ MALICIOUS: dict[str, tuple[str | Change, str]] = {
         node(0, op="WSCAN_UNION", args={"stream": "s", "selections": [], "range": 6, "slide": 1}),
         "it reads no label",
     ),
-    "a property of no type": (args(0, properties=["p"]), "of which type p of s is"),
+    "a property of no type": (args(0, properties=["p"]), "the property p of s has no type"),
     "an unknown type": (lambda d: d["streams"][0].update(vertex_type="object"), "vertex_type"),
     "a window of nothing": (args(0, range=0), "a window needs"),
     "a slide of nothing": (args(0, slide=0), "a window needs"),
