@@ -245,7 +245,7 @@ def _determinized(steps: _Steps) -> tuple[Moves, set[int]]:
     numbers: dict[frozenset[int], int] = {closure(0): 0}
     pending = [closure(0)]
     moves: Moves = {}
-    made = 0
+    move_count = 0
     while pending:
         subset = pending.pop()
         targets: dict[Step, set[int]] = defaultdict(set)
@@ -253,8 +253,8 @@ def _determinized(steps: _Steps) -> tuple[Moves, set[int]]:
             for step, to in steps.moves.get(state, ()):
                 targets[step].add(to)
         row = moves[numbers[subset]] = {}
-        made += len(targets)
-        if made > MOST_MOVES:
+        move_count += len(targets)
+        if move_count > MOST_MOVES:
             raise AutomatonError(f"its deterministic automaton has more than {MOST_MOVES:,} moves")
         for step, ends in targets.items():
             target = frozenset().union(*map(closure, ends))

@@ -33,7 +33,9 @@ def differences(predicate: Predicate) -> tuple[Difference, ...]:
 
     They hold for columns of integers only.
     """
-    return tuple(found for part in predicate.conjuncts for found in _of_conjunct(part.sql))
+    return tuple(
+        difference for part in predicate.conjuncts for difference in _of_conjunct(part.sql)
+    )
 
 
 def _of_conjunct(sql: str) -> Iterator[Difference]:

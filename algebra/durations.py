@@ -49,8 +49,8 @@ class DurationError(ValueError):
 
     def __init__(self, written: str, reason: str, hint: str = "") -> None:
         shown = written if len(written) <= _LONGEST_SHOWN else f"{written[:_LONGEST_SHOWN]}…"
-        told = f"{shown!r}: {reason}"
-        super().__init__(f"{told}; {hint}" if hint else told)
+        message = f"{shown!r}: {reason}"
+        super().__init__(f"{message}; {hint}" if hint else message)
         self.reason = reason
         self.hint = hint
 

@@ -216,8 +216,8 @@ class PhysicalPlan(_Model):
             for stream in self.streams
             if stream.delay or stream.idle_ms
         ]
-        said = [disorder] if disorder else []  # plans without any keep their digests
-        text = json.dumps([*made_for, essence, self.columns, *said], sort_keys=True)
+        disorder_part = [disorder] if disorder else []  # plans without any keep their digests
+        text = json.dumps([*made_for, essence, self.columns, *disorder_part], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def update_patterns(self) -> list[UpdatePattern]:

@@ -131,8 +131,8 @@ class _Notation:
                 return "∅"
             case other:
                 named = [child.name or f"#{i}" for i, child in enumerate(e.inputs, start=1)]
-                given = [ends(child.width) for child in e.inputs]
-                names = InputNames(named, given, self.time_unit)
+                column_names = [ends(child.width) for child in e.inputs]
+                names = InputNames(named, column_names, self.time_unit)
                 return f"{other.op}[{other.arguments(names)}]"
 
     def _witness(self, witness: Witness, width: int) -> str:

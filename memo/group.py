@@ -137,6 +137,6 @@ class Groups:
         kept.dependents.update(gone.dependents)
         kept.explored = kept.explored or gone.explored
         for properties, winner in gone.winners.items():
-            known = kept.winners.get(properties)
-            if known is None or winner.cost < known.cost:
+            current = kept.winners.get(properties)
+            if current is None or winner.cost < current.cost:
                 kept.winners[properties] = winner

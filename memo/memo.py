@@ -114,8 +114,8 @@ class Memo:
         form = self._form(tree.operator, tuple(inputs))
         if isinstance(form, int):
             return self.find(form)
-        found = self._digests.get(form)
-        return None if found is None else found.group
+        owner = self._digests.get(form)
+        return None if owner is None else owner.group
 
     # -- inserting ------------------------------------------------------------------
 
@@ -141,15 +141,15 @@ class Memo:
             ]
         )
         key: Digest = (tree.operator, inputs)
-        found = self._digests.get(key)
-        if found is None:
+        twin = self._digests.get(key)
+        if twin is None:
             form = self._form(*key)
             if isinstance(form, int):
                 return self._equal(find(form), None, into)
-            found = self._digests.get(form)
-            if found is None:
+            twin = self._digests.get(form)
+            if twin is None:
                 return self._enter(form, into, rule, source)
-        return self._equal(found.group, found, into)
+        return self._equal(twin.group, twin, into)
 
     def merge(self, one: GroupId, other: GroupId) -> GroupId:
         """Makes two groups one, and all that follows from it; the number that remains."""
@@ -161,11 +161,11 @@ class Memo:
         return self._find(one)
 
     def _equal(
-        self, group: GroupId, found: GroupExpression | None, into: GroupId | None
+        self, group: GroupId, twin: GroupExpression | None, into: GroupId | None
     ) -> Insertion:
         if into is not None and self._find(into) != group:
             group = self.merge(group, into)
-        return Insertion(group, found, False)
+        return Insertion(group, twin, False)
 
     def _form(self, operator: Hashable, inputs: tuple[GroupId, ...]) -> Digest | GroupId:
         key: Digest = (operator, inputs)

@@ -66,18 +66,18 @@ class Op:
     @cached_property
     def names(self) -> dict[str, tuple[int, int]]:
         """Name to (which matched expression, which of its inputs)."""
-        found: dict[str, tuple[int, int]] = {}
+        places: dict[str, tuple[int, int]] = {}
         node = 0
         for k, part in enumerate(self.inputs):
             if isinstance(part, Var):
-                found[part.name] = (0, k)
+                places[part.name] = (0, k)
             else:
                 node += 1
                 for j, inner in enumerate(part.inputs):
                     if not isinstance(inner, Var):
                         raise ValueError("a pattern has two levels at most")
-                    found[inner.name] = (node, j)
-        return found
+                    places[inner.name] = (node, j)
+        return places
 
 
 Admits = Callable[[GroupExpression, int, GroupExpression], bool]
@@ -161,12 +161,12 @@ def bindings(
 def _looking_into_each(
     pattern: Op, inner: Op, slot: int, root: GroupExpression, groups: Groups
 ) -> Iterator[Match]:
-    found = [
+    matches = [
         Match(pattern, (root, member), position)
         for position in range(len(root.inputs))
         for member in _members(inner, slot, root, position, groups)[1]
     ]
-    for match in found:
+    for match in matches:
         if root.alive and _fits(inner, match.expressions[1]):
             yield match
 

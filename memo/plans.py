@@ -50,7 +50,7 @@ class PlanTree(Generic[G, A]):
 class _Ranking(Generic[G, A]):
     """The plans of one node found so far, cheapest first, and the candidates for the next."""
 
-    found: list[tuple[float, int, tuple[int, ...]]]
+    plans: list[tuple[float, int, tuple[int, ...]]]
     candidates: list[tuple[float, int, tuple[int, ...]]]
     proposed: set[tuple[int, tuple[int, ...]]]
 
@@ -220,14 +220,14 @@ class PlanSpace(Generic[G, A]):
             ranking = self._rankings[node] = _Ranking([], [], set())
             for index, (_, inputs) in enumerate(self._options(node)):
                 yield self._propose(node, ranking, index, (0,) * len(inputs))
-        while len(ranking.found) <= k and ranking.candidates:
+        while len(ranking.plans) <= k and ranking.candidates:
             best = heappop(ranking.candidates)
-            ranking.found.append(best)
+            ranking.plans.append(best)
             _, index, ranks = best
             for position in range(len(ranks)):
                 following = (*ranks[:position], ranks[position] + 1, *ranks[position + 1 :])
                 yield self._propose(node, ranking, index, following)
-        return len(ranking.found) > k
+        return len(ranking.plans) > k
 
     def _propose(
         self, node: Node[G], ranking: _Ranking[G, A], index: int, ranks: tuple[int, ...]
@@ -240,11 +240,11 @@ class PlanSpace(Generic[G, A]):
         for below, rank in zip(inputs, ranks, strict=True):
             if not (yield self._nth(below, rank)):
                 return
-            cost += self._rankings[below].found[rank][0]
+            cost += self._rankings[below].plans[rank][0]
         heappush(ranking.candidates, (cost, index, ranks))
 
     def _built(self, node: Node[G], k: int) -> Work[PlanTree[G, A]]:
-        _, index, ranks = self._rankings[node].found[k]
+        _, index, ranks = self._rankings[node].plans[k]
         alternative, inputs = self._options(node)[index]
         plans = []
         for below, rank in zip(inputs, ranks, strict=True):

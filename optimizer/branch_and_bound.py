@@ -57,7 +57,7 @@ class BranchAndBound:
         self._stack: list[Task] = []
 
     def optimize(self, root: GroupId, required: RequiredProperties) -> Winner | None:
-        """The cheapest plan, or the best found in time; None if there was no time for any.
+        """The cheapest plan, or the best choices in time; None if there was no time for any.
 
         Raises:
             CannotPlanError: if nothing computes the root.
@@ -129,8 +129,8 @@ class BranchAndBound:
             alternatives[goal] = list(self.goals.alternatives(goal))
             goals.extend(below for _, inputs in alternatives[goal] for below in inputs)
         priced = {
-            goal: [(choice.local, inputs) for choice, inputs in found]
-            for goal, found in alternatives.items()
+            goal: [(choice.local, inputs) for choice, inputs in choices]
+            for goal, choices in alternatives.items()
         }
         for settled in cheapest(priced):
             if self.budget.ends_search():

@@ -135,7 +135,7 @@ class Coster(MemoListener):
     def _price(self, group: GroupId) -> tuple[Choice, ...]:
         """Prices the different operators over different inputs of a group's members."""
         algebra = self.algebra
-        found: dict[Hashable, Choice] = {}
+        cheapest_choices: dict[Hashable, Choice] = {}
         output = self._estimates[group]
         for expression in self.groups[group].expressions:
             read = expression.inputs
@@ -146,8 +146,8 @@ class Coster(MemoListener):
                     operator = algebra.times.shrunk(implemented, read)
                     if deletions:
                         operator = operator.over_deletions()
-                    if (operator, read) not in found:
+                    if (operator, read) not in cheapest_choices:
                         local = self.cost_model.cost(operator, output, inputs)
                         choice = Choice(operator, read, local, rule.name, expression.id)
-                        found[operator, read] = choice
-        return tuple(sorted(found.values(), key=lambda c: (c.local, c.source)))
+                        cheapest_choices[operator, read] = choice
+        return tuple(sorted(cheapest_choices.values(), key=lambda c: (c.local, c.source)))

@@ -38,7 +38,7 @@ class GoalTable:
     def physical_alternatives(self, goal: Goal) -> list[Alternative]:
         """The alternatives by an operator that computes the group, the cheapest operator first."""
         coster = self.coster
-        found: list[Alternative] = []
+        alternatives: list[Alternative] = []
         for choice in coster.choices(goal.group):
             widths = coster.widths(choice)
             for children in child_requirements(
@@ -47,11 +47,13 @@ class GoalTable:
                 placed = coster.placed(
                     choice, goal.group, children.divided, children.result_divided
                 )
-                asked = zip(choice.inputs, children.required, strict=True)
-                found.append(Alternative(placed, tuple([self.goal(*below) for below in asked])))
+                below_goals = zip(choice.inputs, children.required, strict=True)
+                alternatives.append(
+                    Alternative(placed, tuple([self.goal(*below) for below in below_goals]))
+                )
         if coster.parallelism > 1:
-            found.sort(key=lambda alternative: alternative.choice.local)
-        return found
+            alternatives.sort(key=lambda alternative: alternative.choice.local)
+        return alternatives
 
     def enforced_alternatives(self, goal: Goal) -> Iterator[Alternative]:
         """The enforcers that lead to a goal, each over a weaker goal of the same group."""

@@ -264,10 +264,10 @@ def _replaced(space: _Space, plan: _Plan, old: _Plan, new: _Plan) -> _Plan:
 
 def _joins_of(plan: _Plan) -> list[_Plan]:
     """The joins of a plan, each after those below it."""
-    found = [plan] if plan.inputs else []
-    for join in found:
-        found.extend(below for below in join.inputs if below.inputs)
-    return found[::-1]
+    joins = [plan] if plan.inputs else []
+    for join in joins:
+        joins.extend(below for below in join.inputs if below.inputs)
+    return joins[::-1]
 
 
 def _bits(numbers: Iterable[int]) -> int:

@@ -113,12 +113,12 @@ class _Stage:
         inner = self._group_of.get(id(below))
         if inner is None:
             inner = self._memo.insert(Expression(_Below(len(self._made)))).group
-            self._remember(inner, below)
+            self._record(inner, below)
         group = self._settle(self._memo.insert(Expression(operator, (inner,))).group)
         built = self._built(group)
         if name is not None and built.name is None:
             built = replace(built, name=name)
-            self._remember(group, built)
+            self._record(group, built)
         return built
 
     def _settle(self, group: GroupId) -> GroupId:
@@ -143,20 +143,20 @@ class _Stage:
         return None
 
     def _built(self, group: GroupId) -> LogicalExpression:
-        known = self._made.get(group)
-        if known is None:
+        built = self._made.get(group)
+        if built is None:
             (expression,) = self._memo.group(group).expressions
             operator = expression.operator
             assert isinstance(operator, Filter)
-            known = self._built(expression.inputs[0])
+            built = self._built(expression.inputs[0])
             if operator.predicate == FALSE:
-                known = LogicalExpression(Empty(known.width))
+                built = LogicalExpression(Empty(built.width))
             elif operator.predicate != TRUE:
-                known = LogicalExpression(operator, (known,))
-            self._remember(group, known)
-        return known
+                built = LogicalExpression(operator, (built,))
+            self._record(group, built)
+        return built
 
-    def _remember(self, group: GroupId, expression: LogicalExpression) -> None:
+    def _record(self, group: GroupId, expression: LogicalExpression) -> None:
         self._made[group] = expression
         self._group_of.setdefault(id(expression), group)
         self._kept.append(expression)  # so that no other gets its id

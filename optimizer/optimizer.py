@@ -54,7 +54,7 @@ class Optimizer:
             time_unit: the unit of costs and rates.
             listeners: are told of each event of the search.
             trace: whether, or within which limits, the result has a trace.
-            cancelled: asked often; once it is true the best complete plan found is returned.
+            cancelled: asked often; once it is true the best complete plan so far is returned.
             deadline: one that began earlier, in place of ``cancelled`` and the options'
                 ``budget_ms``.
 
@@ -82,13 +82,13 @@ class Optimizer:
         order = start_order(search.coster, options, budget)
         root = Entry(memo, search.algebra.flat, order, deadline).insert(expression)
         acceptable = answers(hashable_columns(expression), options.parallelism)
-        found: list[tuple[Step, RequiredProperties | None]] = []
+        plans: list[tuple[Step, RequiredProperties | None]] = []
         if budget.interruptible:
             # The plan to return if there is no time to cost what exploring finds.
-            found.append((search.start_plan(root, acceptable), None))
+            plans.append((search.start_plan(root, acceptable), None))
         if (winner := search.branch_and_bound.optimize_any(root, acceptable)) is not None:
-            found.insert(0, (winning_plan(search.coster, root, winner), winner))
-        best, required = min(found, key=lambda plan: plan[0].cost)
+            plans.insert(0, (winning_plan(search.coster, root, winner), winner))
+        best, required = min(plans, key=lambda plan: plan[0].cost)
         space = SearchSpace(memo, search.goals)
         if options.check:
             memo.check(None if budget.cut else space.alternatives)

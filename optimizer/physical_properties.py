@@ -72,28 +72,28 @@ def child_requirements(
     gap that remains. ``any`` stands for rows that each lie on one of several partitions,
     however they were hashed; rows on a single one have to be required.
     """
-    asked = operator.ends_deletions
+    coalesced = operator.ends_deletions
     if operator.marks is not (required.update_pattern is UpdatePattern.MARKED):
         return ()
     if required.coalesced and not operator.coalesces:
         if not operator.keeps_coalesced(widths):
             return ()
-        asked = True
+        coalesced = True
     fitting = [
         placement
         for placement in placements(operator, widths, parallelism)
         if placement.output.convention is required.convention
         and _fits(placement.output.distribution, required.distribution, parallelism)
     ]
-    found = {_requirements(p, asked, required, parallelism): p for p in fitting}
+    placement_of = {_requirements(p, coalesced, required, parallelism): p for p in fitting}
     return tuple(
         ChildRequirements(
             inputs,
             tuple([place.divided(parallelism) for place in placement.inputs]),
             placement.output.divided(parallelism),
         )
-        for inputs, placement in found.items()
-        if len(found) == 1 or not any(_covers(other, inputs) for other in found)
+        for inputs, placement in placement_of.items()
+        if len(placement_of) == 1 or not any(_covers(other, inputs) for other in placement_of)
     )
 
 

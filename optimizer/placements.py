@@ -56,18 +56,18 @@ def placements(
     operator: PhysicalOperator, widths: tuple[int, ...], parallelism: int
 ) -> tuple[Placement, ...]:
     """All placements of an operator over inputs of so many columns, each once."""
-    found: list[Placement] = []
+    results: list[Placement] = []
     as_scanned = ANY if parallelism > 1 else SINGLE
     for below, here in operator.conventions:
         if below is Convention.SPARK_SQL:
             inputs = (Place(as_scanned, below),) * len(widths)
-            found.append(Placement(inputs, Place(as_scanned, here)))
+            results.append(Placement(inputs, Place(as_scanned, here)))
         else:
-            found += [
+            results += [
                 Placement(tuple([Place(d, below) for d in inputs]), Place(output, here))
                 for inputs, output in _lawful(operator, widths, parallelism)
             ]
-    return tuple(found)
+    return tuple(results)
 
 
 def _lawful(

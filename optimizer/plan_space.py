@@ -65,7 +65,7 @@ def _alternatives(coster: Coster, goal: PlanGoal) -> Sequence[Found]:
         ]
     spreads = _distributions(coster, goal)
     goals = [replace(goal, place=Place(d)) for d in spreads if d != BROADCAST]
-    return [found for exact in goals for found in _alternatives(coster, exact)]
+    return [alternative for exact in goals for alternative in _alternatives(coster, exact)]
 
 
 def _distributions(coster: Coster, goal: PlanGoal) -> tuple[Distribution, ...]:
@@ -78,11 +78,11 @@ def _operators(coster: Coster, goal: PlanGoal, place: Place) -> Iterator[Found]:
         if choice.operator.marks is not goal.marked:
             continue
         widths = coster.widths(choice)
-        asked: bool | None = True if choice.operator.ends_deletions else None
+        coalesced: bool | None = True if choice.operator.ends_deletions else None
         if goal.coalesced is not None:
             # What passes the property on is as coalesced as its input.
             if choice.operator.keeps_coalesced(widths):
-                asked = goal.coalesced
+                coalesced = goal.coalesced
             elif choice.operator.coalesces is not goal.coalesced:
                 continue
         for placement in placements(choice.operator, widths, n):
@@ -91,7 +91,7 @@ def _operators(coster: Coster, goal: PlanGoal, place: Place) -> Iterator[Found]:
             divided = tuple([p.divided(n) for p in placement.inputs])
             placed = coster.placed(choice, goal.group, divided, place.divided(n))
             below = zip(choice.inputs, placement.inputs, strict=True)
-            inputs = tuple([PlanGoal(coster.groups.find(i), asked, p) for i, p in below])
+            inputs = tuple([PlanGoal(coster.groups.find(i), coalesced, p) for i, p in below])
             yield Alternative(placed, inputs, placed.local)
 
 

@@ -54,8 +54,8 @@ class RuleEntry:
         positions = self._positions.get(key)
         if positions is None:
             fitting = [p for _, p in self.patterns if p.of_type is operator]
-            found = frozenset[int]().union(*(p.looks_into(arity) for p in fitting))
-            positions = self._positions[key] = tuple(sorted(found))
+            looked_into = frozenset[int]().union(*(p.looks_into(arity) for p in fitting))
+            positions = self._positions[key] = tuple(sorted(looked_into))
         return positions
 
 
@@ -101,12 +101,12 @@ class RuleTable:
 
     def matching(self, operator: type) -> tuple[RuleEntry, ...]:
         """The rules whose pattern has such an operator at its root, least promising first."""
-        known = self._by_operator.get(operator)
-        if known is None:
+        entries = self._by_operator.get(operator)
+        if entries is None:
             fitting = [e for e in self.entries if any(p.of_type is operator for _, p in e.patterns)]
-            known = tuple(sorted(fitting, key=lambda e: (e.rule.promise, -e.index)))
-            self._by_operator[operator] = known
-        return known
+            entries = tuple(sorted(fitting, key=lambda e: (e.rule.promise, -e.index)))
+            self._by_operator[operator] = entries
+        return entries
 
     def mask_of_new(self, expression: GroupExpression) -> int:
         """The rules that are never applied to a new expression, for what made it."""

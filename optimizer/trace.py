@@ -249,8 +249,8 @@ class Recorder:
         goal = (event.group, event.required)
         again = event.before is None and goal in self._costed
         self._costed.add(goal)
-        found = PlanFound(*goal, event.winner, event.inputs, event.before, again)
-        self._deltas.append(Delta(self._steps, plan=found))
+        plan = PlanFound(*goal, event.winner, event.inputs, event.before, again)
+        self._deltas.append(Delta(self._steps, plan=plan))
 
     def _takes(self, kind: str) -> bool:
         """Whether there is room for a delta of a kind, which it then takes."""

@@ -232,10 +232,10 @@ class _Why:
         )
 
     def _alternatives_of(self, goal: Goal) -> tuple[Alternative, ...]:
-        known = self._alternatives.get(goal)
-        if known is None:
-            known = self._alternatives[goal] = tuple(self._goals.alternatives(goal))
-        return known
+        alternatives = self._alternatives.get(goal)
+        if alternatives is None:
+            alternatives = self._alternatives[goal] = tuple(self._goals.alternatives(goal))
+        return alternatives
 
     def _cost_of(self, rival: Rival) -> float:
         return sum([self._costs[below] for below in rival.inputs], rival.local)
@@ -251,11 +251,16 @@ class _Why:
             winner = goal.best
             self._costs[goal] = inf if winner is None else winner.cost
             if winner is None and self._room > 0:
-                found = self._alternatives_of(goal)
-                unpriced[goal] = [(choice.local, inputs) for choice, inputs in found]
-                self._room -= len(found)
-                pending += [below for _, inputs in found for below in inputs]
-        read = (below for found in unpriced.values() for _, inputs in found for below in inputs)
+                alternatives = self._alternatives_of(goal)
+                unpriced[goal] = [(choice.local, inputs) for choice, inputs in alternatives]
+                self._room -= len(alternatives)
+                pending += [below for _, inputs in alternatives for below in inputs]
+        read = (
+            below
+            for alternatives in unpriced.values()
+            for _, inputs in alternatives
+            for below in inputs
+        )
         priced = {goal: self._costs[goal] for goal in read if goal not in unpriced}
         for settled in cheapest(unpriced, priced):
             self._costs[settled.goal] = settled.cost
@@ -267,7 +272,7 @@ class _Why:
 
 def _below(goals: GoalTable, winner: Winner) -> tuple[Goal, ...]:
     """The goals that a winner reads."""
-    return tuple([goals.goal(group, _required(asked)) for group, asked in winner.inputs])
+    return tuple([goals.goal(group, _required(properties)) for group, properties in winner.inputs])
 
 
 def _choice(winner: Winner) -> Choice:
@@ -277,11 +282,11 @@ def _choice(winner: Winner) -> Choice:
 
 def lineage(expression: GroupExpression | None) -> tuple[GroupExpression, ...]:
     """The expressions from one of the query itself to this one, each made from the one before."""
-    found: list[GroupExpression] = []
+    steps: list[GroupExpression] = []
     while expression is not None:
-        found.append(expression)
+        steps.append(expression)
         expression = expression.source
-    return tuple(reversed(found))
+    return tuple(reversed(steps))
 
 
 def _same(one: Choice, other: Choice) -> bool:

@@ -236,9 +236,11 @@ class _IntoJoin(TransformationRule):
         join, conjuncts = _pattern(match.expressions[1]), predicate_of(match.root).conjuncts
         inputs: list[Tree] = list(match.expressions[1].inputs)
         for side in (0, 1):
-            taken = [moved for p in conjuncts if (moved := lowered(p, join, side))]
-            if taken:
-                inputs[side] = Expression(Filter(Predicate.all_of(taken)), (inputs[side],))
+            lowered_conjuncts = [moved for p in conjuncts if (moved := lowered(p, join, side))]
+            if lowered_conjuncts:
+                inputs[side] = Expression(
+                    Filter(Predicate.all_of(lowered_conjuncts)), (inputs[side],)
+                )
         yield Expression(join, tuple(inputs))
 
 

@@ -212,9 +212,9 @@ def _numbered(
     )
 
 
-def _fresh(name: str, taken: list[str]) -> str:
+def _fresh(name: str, used: list[str]) -> str:
     candidate, k = name, 1
-    while candidate in taken:
+    while candidate in used:
         k += 1
         candidate = f"{name}{k}"
     return candidate

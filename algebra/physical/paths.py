@@ -61,11 +61,11 @@ class FollowsAutomaton(PhysicalOperator):
 
     def require_known(self, inputs: int) -> None:
         """Raises ValueError unless there are the states and inputs that the automaton names."""
-        known = all(
+        in_range = all(
             0 <= q < self.states and 0 <= to < self.states and 0 <= i < inputs
             for q, i, _, to in self.transitions
         ) and all(0 < q < self.states for q in self.accepting)
-        require(known, "the automaton names a state or an input that does not exist")
+        require(in_range, "the automaton names a state or an input that does not exist")
 
 
 @dataclass(frozen=True, slots=True)
