@@ -22,10 +22,10 @@ def demand(holds: bool, otherwise: str) -> None:
 def check_structure(
     groups: Groups, digests: Mapping[Digest, GroupExpression], operators: Operators
 ) -> None:
-    """One owner per digest, canonical forms, no dead inputs, no empty group, parents known.
+    """Checks owners of digests, canonical forms, living inputs, members and parents of groups.
 
     Raises:
-        MemoError: for the first expression or group of which that is not true.
+        MemoError: for the first expression or group that breaks an invariant.
     """
     seen: dict[Digest, GroupExpression] = {}
     for group in groups:
@@ -59,10 +59,10 @@ def _check_around(group: Group, digests: Mapping[Digest, GroupExpression]) -> No
 
 
 def check_winners(groups: Groups, alternatives: Alternatives) -> None:
-    """Each winner is an alternative, costs what it says, and is the cheapest one.
+    """Checks that each winner is the cheapest alternative, with the cost of its own plan.
 
     Raises:
-        MemoError: for the first winner of which that is not true.
+        MemoError: for the first winner that breaks an invariant.
     """
 
     def winner_of(goal: Goal) -> Winner | None:

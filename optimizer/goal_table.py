@@ -23,7 +23,7 @@ class GoalTable:
         self._goals: dict[tuple[GroupId, RequiredProperties], Goal] = {}
 
     def __iter__(self) -> Iterator[Goal]:
-        """The goals of groups that are still there, in the order in which they were asked for."""
+        """The goals of groups that were not merged away, in the order of their creation."""
         alive = self._groups.alive
         return iter([goal for goal in self._goals.values() if goal.group in alive])
 
@@ -66,7 +66,7 @@ class GoalTable:
         yield from self.enforced_alternatives(goal)
 
     def set_winner(self, goal: Goal, choice: Choice, inputs: tuple[Goal, ...], cost: float) -> None:
-        """Keeps a plan that is cheaper than those found before."""
+        """Records a plan that is cheaper than the goal's earlier plans."""
         before = None if goal.best is None else goal.best.cost
         below = tuple([(g.group, g.required) for g in inputs])
         goal.best = Winner(cost, choice.local, choice, below)

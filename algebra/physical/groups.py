@@ -140,9 +140,9 @@ _NUMBER: frozenset[ColumnType] = frozenset({"number"})
 class ReportRows(DeletionVariant):
     """Reports valid, new or gone rows at each multiple of ``every``, once the instant is past.
 
-    ``snapshot`` reports the valid rows, ``entering`` the rows that were not valid one period ago,
-    and ``exit`` the rows that were valid one period ago and are not now. The ts of a result is the
-    instant of its report, its exp the instant of the next report. Results are never retracted.
+    ``snapshot`` reports the valid rows, ``entering`` the valid rows that were not valid one period
+    ago, and ``exit`` the rows that were valid one period ago and are not now. The ts of a result is
+    the instant of its report, its exp the instant of the next report. Results are never retracted.
     """
 
     mode: ReportMode
