@@ -1,8 +1,8 @@
-"""Normalization of a query before the memo: rewrites that always win.
+"""Normalization of a query before the memo: rewrites that never make a plan more expensive.
 
 Filters on filters become one, in the normal form of predicates, by the memo's own rules (2 and 3).
-A filter that is always true goes away, and one that is never true makes its input empty. Regexes
-need no such stage: the canonical form of a PATH has its regex in normal form.
+A filter that is always true is removed, and one that is never true makes its input empty. Regexes
+need no normalization here: the canonical form of a PATH has its regex in normal form.
 
 This module also finds the rules that cannot apply to a query.
 """
@@ -30,7 +30,7 @@ from ..rules.columns import FlatForms
 from ..rules.rule import Context, TransformationRule
 
 ALWAYS_WIN = frozenset({"FilterIdempotent", "FilterMerge"})
-"""The rules of this stage."""
+"""The rules of normalization."""
 
 
 def normalized(
@@ -38,7 +38,7 @@ def normalized(
     rules: Sequence[TransformationRule],
     deadline: Deadline = NO_DEADLINE,
 ) -> LogicalExpression:
-    """The expression after every rewrite of those ``rules`` that always win.
+    """Normalizes an expression by the normalization rules among ``rules``.
 
     Raises:
         algebra.predicate.PredicateError: for a predicate that is not allowed.
@@ -61,7 +61,7 @@ def normalized(
 def absent_operators(expression: LogicalExpression) -> frozenset[type]:
     """The operators that no rule can bring into a query.
 
-    Only a PATH gives rise to unions, and only a predicate or simple paths to filters.
+    Rules make unions only from a PATH, and filters only from a predicate or simple paths.
     """
     filters = unions = False
     for current in _inputs_first(expression):
@@ -109,7 +109,7 @@ class _Stage:
     def filtered(
         self, operator: Filter, below: LogicalExpression, name: str | None
     ) -> LogicalExpression:
-        """A filter over what is settled already."""
+        """A filter over an input that is already in the memo."""
         inner = self._group_of.get(id(below))
         if inner is None:
             inner = self._memo.insert(Expression(_Below(len(self._made)))).group
@@ -159,11 +159,11 @@ class _Stage:
     def _record(self, group: GroupId, expression: LogicalExpression) -> None:
         self._made[group] = expression
         self._group_of.setdefault(id(expression), group)
-        self._kept.append(expression)  # so that no other gets its id
+        self._kept.append(expression)  # keeps the object alive, so that its id stays unique
 
 
 def _inputs_first(root: LogicalExpression) -> Iterator[LogicalExpression]:
-    """The different expressions, told by identity, each after its inputs."""
+    """The expressions, distinguished by identity, each after its inputs."""
     seen: set[int] = set()
     pending = [root]
     while pending:

@@ -1,9 +1,9 @@
 """The plan spaces of a memo: logical, and physical under required properties.
 
-A physical plan has enforcers only where a property is required that the operators below do
-not deliver, and no exchange where rows have the required distribution already, so no two plans do
-the same. To count each once, a goal of this space names the *delivered* properties exactly, where
-the search's goals name those that are required at least.
+A physical plan has enforcers only where the operators below do not deliver a required property,
+and no exchange where rows have the required distribution already, so all plans differ. To count
+each plan once, a goal of this space names the *delivered* properties exactly. A goal of the search
+names the properties that are required at least.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class PlanGoal:
     """A group with the exact properties of its plans.
 
     Attributes:
-        group: what is computed.
-        coalesced: whether its rows are; None for either.
-        place: where its rows lie; None for each on one partition, computed by a kernel.
-        unmoved: whether an exchange reads the goal, so that no other one may deliver it.
-        marked: whether its rows are those of a scan with deletions before RETRACT.
+        group: the group to compute.
+        coalesced: whether the rows are coalesced; None for either.
+        place: the place of the rows; None for each row on one partition, computed by a kernel.
+        unmoved: whether an exchange reads the goal, so that no exchange may deliver it.
+        marked: whether the rows are those of a scan with deletions before RETRACT.
     """
 
     group: GroupId
@@ -80,7 +80,7 @@ def _operators(coster: Coster, goal: PlanGoal, place: Place) -> Iterator[Found]:
         widths = coster.widths(choice)
         coalesced: bool | None = True if choice.operator.ends_deletions else None
         if goal.coalesced is not None:
-            # What passes the property on is as coalesced as its input.
+            # An operator that passes the property on is as coalesced as its input.
             if choice.operator.keeps_coalesced(widths):
                 coalesced = goal.coalesced
             elif choice.operator.coalesces is not goal.coalesced:

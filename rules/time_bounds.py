@@ -30,7 +30,7 @@ from ..memo import Group, GroupId, Groups, MemoListener
 
 OWN_TIME = "ts"
 FURTHEST = 2**62
-"""A bound further away is none."""
+"""The exclusive limit of a bound on times; larger bounds are dropped."""
 
 Differences = Mapping[tuple[int, int], int]
 """By (x, y) the largest x - y."""
@@ -48,7 +48,7 @@ class Bounds:
     differences: Differences = field(default_factory=dict)
 
     def latest(self, after: int) -> int | None:
-        """How long after an arrival of its own a row arrives, at most; None if any time."""
+        """The most ticks from the arrival ``after`` to that of the row; None if unbounded."""
         return _furthest(self.differences, range(self.arrivals), after)
 
 
@@ -57,9 +57,9 @@ ANY_TIME = Bounds()
 
 
 class TimeBounds(MemoListener):
-    """The bounds of the groups of one memo, computed when asked for.
+    """The bounds of the groups of one memo, computed on demand.
 
-    ``late`` is how long after its own time an edge arrives, at most: it may wait for its slide.
+    ``late`` is the most ticks from an edge's time to its arrival: an edge may wait for its slide.
     """
 
     def __init__(self, groups: Groups, late: int = 0) -> None:
@@ -70,13 +70,13 @@ class TimeBounds(MemoListener):
         """Whether any scan gives the times of edges; if not, nothing is bounded."""
 
     def groups_merged(self, survivor: Group, absorbed: Group) -> None:
-        """Forgets all bounds, which may be those of the absorbed group."""
+        """Drops all bounds, which may depend on the absorbed group."""
         self._bounds.clear()
 
     def shrunk(self, operator: PhysicalOperator, inputs: tuple[GroupId, ...]) -> PhysicalOperator:
-        """A join with the horizons that follow from its residual and its inputs.
+        """Adds to a join the horizons that follow from its residual and its inputs.
 
-        Other operators are returned as they are.
+        Returns other operators as they are.
         """
         if not self.any or not isinstance(operator, HashJoin):
             return operator
@@ -144,7 +144,7 @@ def _joined(
 
 
 def _filtered(bounds: Bounds, predicate: Predicate) -> Bounds:
-    """Adds the differences of times that a predicate demands; other columns do not count."""
+    """Adds the bounds on differences of times that a predicate implies."""
     place, distances = bounds.columns, dict(bounds.differences)
     for one, other, bound in differences(predicate):
         if one in place and other in place:
@@ -159,7 +159,7 @@ def _chosen(bounds: Bounds, columns: Iterable[int]) -> Bounds:
 
 
 def _either(one: Bounds, other: Bounds) -> Bounds:
-    """Of rows of two inputs: the times that both have, and one more, when a row arrives."""
+    """The bounds of a union: the times that both inputs have, and the arrival of the row."""
     columns = sorted(one.columns.keys() & other.columns.keys())
     arrival = len(columns)
     distances: dict[tuple[int, int], int] = {}
@@ -180,10 +180,10 @@ def _either(one: Bounds, other: Bounds) -> Bounds:
 
 
 def _closed(bounds: Differences) -> Differences:
-    """All differences that follow, by the algorithm of Floyd and Warshall.
+    """All bounds that follow from ``bounds``, by the algorithm of Floyd and Warshall.
 
-    Not by a library's: a predicate that contradicts itself gives cycles of negative length, for
-    which networkx has no defined result, and a plan must not depend on its version.
+    The algorithm is implemented here because a contradictory predicate gives cycles of negative
+    length, for which networkx has no defined result, and a plan must not depend on its version.
     """
     shortest = dict(bounds)
     nodes = sorted({x for pair in bounds for x in pair})
@@ -200,7 +200,7 @@ def _closed(bounds: Differences) -> Differences:
 
 
 def _furthest(bounds: Differences, of: Iterable[int], after: int) -> int | None:
-    """The largest bound of the difference of any of several to one."""
+    """The largest bound on the difference of several arrivals to one; None if one is unbounded."""
     distances = [0 if x == after else bounds.get((x, after)) for x in of]
     bounded = [bound for bound in distances if bound is not None]
     return max(bounded) if len(bounded) == len(distances) else None
@@ -209,9 +209,9 @@ def _furthest(bounds: Differences, of: Iterable[int], after: int) -> int | None:
 def _horizon(
     binding: tuple[int, ...], bounds: Bounds, own: Iterable[int], other: Iterable[int]
 ) -> Horizon | None:
-    """By which time of a row the last arrival on the other side is bounded best.
+    """The horizon of an input: a time column, and a bound on the last arrival on the other side.
 
-    That is where the row is held for the shortest time after its own arrival.
+    Chooses the column for which a row is held for the shortest time after its own arrival.
     """
     candidates: list[tuple[int, int, int]] = []
     for column, variable in enumerate(binding):
