@@ -1,9 +1,9 @@
-"""Aggregates and reports: what stands at the root of a query, over the rows valid at an instant.
+"""Aggregates and reports: functions at the root of a query, over the rows valid at an instant.
 
-What an aggregate is over no known value: a count is 0, all others are missing. Missing values
-count for none of them. The sum and the mean of numbers are those of real arithmetic, rounded
-once, so that they do not depend on any order; what does not fit (an integer beyond 64 bits, a
-float that is not finite) is missing.
+Aggregates skip missing values. Over no value at all a count is 0 and every other aggregate is
+missing. The sum and the mean of numbers are computed in real arithmetic and rounded once, so that
+they do not depend on the order of the rows. A result that does not fit (an integer beyond 64 bits,
+a float that is not finite) is missing.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ Function = Literal["count", "count_distinct", "sum", "avg", "min", "max"]
 FUNCTIONS: Final[tuple[Function, ...]] = get_args(Function)
 
 ReportMode = Literal["entering", "exit", "snapshot"]
-"""What is reported at an instant: rows that are valid and were not one period ago, rows that
-were and are not, or all that are."""
+"""The rows that a report gives at an instant: ``entering`` rows are valid now and were not one
+period ago, ``exit`` rows were valid one period ago and are not now, ``snapshot`` rows are valid."""
 REPORT_MODES: Final[tuple[ReportMode, ...]] = get_args(ReportMode)
 
 

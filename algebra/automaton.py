@@ -5,7 +5,7 @@ trimmed DFA with a numbering that depends on the language alone: breadth first f
 start, symbols in the order (input, inverse). Two regexes of the same language therefore
 have equal automata.
 
-The way there is Thompson's automaton, the subset construction and Moore's partition
+The construction is Thompson's automaton, then the subset construction, then Moore's partition
 refinement.
 """
 
@@ -29,13 +29,13 @@ from .regex import (
 )
 
 MOST_STATES = 4096
-"""The largest deterministic automaton that is built; beyond it no plan would be of use."""
+"""The most states of a deterministic automaton; a plan with a larger one would be of no use."""
 
 MOST_MOVES = 100_000
-"""The most moves of all its states together, which bound the time that building it takes."""
+"""The most moves of an automaton, over all states; bounds the time to build the automaton."""
 
 MOST_COMPARED = 50
-"""The largest automaton whose states are compared with each other."""
+"""The most states of an automaton whose states are compared pair by pair."""
 
 Step = tuple[int, bool]
 """A letter of the alphabet: (input, inverse)."""
@@ -73,11 +73,10 @@ class Automaton:
         return state is not None and state in self.accepting
 
     def with_fresh_start(self) -> Automaton:
-        """The form that S-PATH wants: its start is never entered and never accepts.
+        """The form of the automaton for S-PATH: no move enters the start, which never accepts.
 
-        It accepts the same words but for the empty one, which no PATH reports. At most
-        one state more than the minimal automaton, and none where the start is already
-        fresh.
+        The fresh automaton accepts the same words without the empty one, which no PATH reports.
+        It has at most one state more than the minimal automaton.
         """
         entered = any(to == 0 for *_, to in self.transitions)
         if not entered and 0 not in self.accepting:
@@ -95,11 +94,11 @@ class Automaton:
     def ignores_repeats(self) -> bool:
         """Whether simple paths connect the pairs of different vertices that any paths do.
 
-        They do if what may follow a later state may follow each earlier one as well (the
-        suffix language containment of Mendelzon and Wood, and of thesis 4.4): then a piece
-        of a path that leads from a vertex back to it can be left out. Of the start the empty
-        word is not asked, which would connect a vertex with itself. Large automata are said
-        not to, without a look.
+        They do if every suffix accepted after a later state is also accepted after each earlier
+        state (the suffix language containment of Mendelzon and Wood, and of thesis 4.4). Then a
+        cycle of a path can be cut out. The start need not accept the empty suffix, which would
+        connect a vertex with itself. The answer for an automaton of more than
+        :data:`MOST_COMPARED` states is always no.
         """
         if self.states > MOST_COMPARED:
             return False
@@ -245,7 +244,7 @@ def _determinized(steps: _Steps) -> tuple[Moves, set[int]]:
     numbers: dict[frozenset[int], int] = {closure(0): 0}
     pending = [closure(0)]
     moves: Moves = {}
-    made = 0
+    move_count = 0
     while pending:
         subset = pending.pop()
         targets: dict[Step, set[int]] = defaultdict(set)
@@ -253,8 +252,8 @@ def _determinized(steps: _Steps) -> tuple[Moves, set[int]]:
             for step, to in steps.moves.get(state, ()):
                 targets[step].add(to)
         row = moves[numbers[subset]] = {}
-        made += len(targets)
-        if made > MOST_MOVES:
+        move_count += len(targets)
+        if move_count > MOST_MOVES:
             raise AutomatonError(f"its deterministic automaton has more than {MOST_MOVES:,} moves")
         for step, ends in targets.items():
             target = frozenset().union(*map(closure, ends))

@@ -17,15 +17,15 @@ LEAST_MS = 2_000.0
 reading a small query takes longer than a budget of 1 ms."""
 
 WITHOUT_PLAN = 1.5
-"""How many budgets may be over until the search has its first plan: a plan that comes a little
-late is better than none."""
+"""The number of budgets within which the search must have its first plan: a late plan is better
+than none."""
 
 _ASKING_MS = 10.0
 """How often a check asks whether the caller has cancelled, in milliseconds."""
 
 
 class OutOfTimeError(Exception):
-    """The time was over before there was a plan; ``doing`` says during which step."""
+    """The time ran out before there was a plan; ``doing`` names the step that it interrupted."""
 
     def __init__(self, reason: Reason, doing: str) -> None:
         super().__init__(f"{reason} while {doing}")
@@ -38,7 +38,7 @@ class Deadline:
 
     Args:
         budget_ms: milliseconds for all steps together; None sets no limit.
-        cancelled: asked again and again; once it says so, the answer stays.
+        cancelled: whether the caller has cancelled; polled until it first returns true.
     """
 
     def __init__(
@@ -74,9 +74,10 @@ class Deadline:
         return None
 
     def check(self, doing: str, budgets: float = 1.0) -> None:
-        """Ends a step that every plan needs, if its time is over.
+        """Raises an error in a step that every plan needs, if the time is over.
 
-        Such a step has :data:`LEAST_MS` at least, also after its caller has cancelled.
+        The steps before the first plan have at least :data:`LEAST_MS`, also after the caller has
+        cancelled.
 
         Args:
             doing: the step, as in "the time was over while ...".

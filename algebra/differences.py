@@ -1,7 +1,8 @@
-"""What a predicate says of the differences of columns: ``abs(c0 - c1) <= 10``.
+"""Bounds on the differences of columns that follow from a predicate: ``abs(c0 - c1) <= 10``.
 
-In: a predicate. Out: bounds ``x - y <= c`` that hold wherever it is satisfied. Only what is
-linear over integers counts: there arithmetic is exact, or unknown and then not satisfied.
+In: a predicate. Out: bounds ``x - y <= c`` that hold for every row that satisfies the predicate.
+Only conditions that are linear over integers give bounds: integer arithmetic is exact or unknown,
+and an unknown condition is not satisfied.
 """
 
 from __future__ import annotations
@@ -29,11 +30,13 @@ _AT_LEAST: Final = (exp.GT, exp.GTE, exp.EQ)
 
 @lru_cache(maxsize=4096)
 def differences(predicate: Predicate) -> tuple[Difference, ...]:
-    """The bounds that follow from the predicate's conjuncts, each for itself.
+    """The bounds that follow from each single conjunct of the predicate.
 
-    They hold for columns of integers only.
+    The bounds hold for columns of integers only.
     """
-    return tuple(found for part in predicate.conjuncts for found in _of_conjunct(part.sql))
+    return tuple(
+        difference for part in predicate.conjuncts for difference in _of_conjunct(part.sql)
+    )
 
 
 def _of_conjunct(sql: str) -> Iterator[Difference]:

@@ -40,7 +40,7 @@ _WRITTEN = "write a number with a unit (ms, s, m, h, d, w), as 30d, or an ISO 86
 
 
 class DurationError(ValueError):
-    """A text that is no length of time.
+    """A text does not denote a length of time.
 
     Attributes:
         reason: what is wrong with the text, without the text.
@@ -49,14 +49,14 @@ class DurationError(ValueError):
 
     def __init__(self, written: str, reason: str, hint: str = "") -> None:
         shown = written if len(written) <= _LONGEST_SHOWN else f"{written[:_LONGEST_SHOWN]}…"
-        told = f"{shown!r}: {reason}"
-        super().__init__(f"{told}; {hint}" if hint else told)
+        message = f"{shown!r}: {reason}"
+        super().__init__(f"{message}; {hint}" if hint else message)
         self.reason = reason
         self.hint = hint
 
 
 def unit(text: str) -> str:
-    """The name of a unit of time that may be written short, or as a plural; others as they are.
+    """The full, singular name of a unit of time; an unknown unit is returned as written.
 
     >>> unit("ms"), unit("Seconds"), unit("d"), unit("step")
     ('millisecond', 'second', 'day', 'step')
@@ -66,7 +66,7 @@ def unit(text: str) -> str:
 
 
 def ticks(text: str, time_unit: str = "second") -> int:
-    """How many ticks of ``time_unit`` a written length of time has.
+    """Converts a written length of time to ticks of ``time_unit``.
 
     >>> ticks("24h"), ticks("PT1M30S"), ticks("1.5 s", "millisecond"), ticks("100", "minute")
     (86400, 90, 1500, 100)
@@ -101,10 +101,10 @@ def ticks(text: str, time_unit: str = "second") -> int:
 
 
 def text(count: int, time_unit: str = "second") -> str:
-    """``count`` ticks written with the largest unit that keeps it a whole number.
+    """Writes ``count`` ticks with the largest unit that keeps the number whole.
 
-    In an unknown time unit, and for nothing or less, the bare number. The inverse of
-    :func:`ticks`.
+    Returns the bare number if the time unit is unknown or the count is not positive. The inverse
+    of :func:`ticks`.
 
     >>> text(2592000), text(90), text(1500, "millisecond"), text(3, "step")
     ('30d', '90s', '1500ms', '3')
@@ -112,7 +112,7 @@ def text(count: int, time_unit: str = "second") -> str:
     tick = _MICROSECONDS.get(time_unit.lower())
     if tick is None or count <= 0:
         return str(count)
-    # Weeks are read but not written: 30d and 7d are how windows are spoken of.
+    # Weeks are read but not written: people write windows as 30d and 7d.
     for short in ("d", "h", "m", "s", "ms"):
         if count * tick % _MICROSECONDS[short] == 0:
             return f"{count * tick // _MICROSECONDS[short]}{short}"

@@ -5,4 +5,4 @@ from __future__ import annotations
 from typing import Final
 
 DEFAULT_STEPS: Final = 1_000_000
-"""Steps that SIMPLE_PATH may take for one edge, if nothing else is said."""
+"""The default of the most steps that SIMPLE_PATH takes for one edge."""

@@ -49,10 +49,10 @@ _ONLY_NUMBERS = re.compile(r"[0-9()|·*+?^]+")
 
 
 class InputNames(NamedTuple):
-    """What an operator is written with.
+    """The names with which an operator is written.
 
-    ``inputs`` are what a path may call its inputs, ``columns`` what the columns of each input are
-    called; windows and periods are lengths in the ``time_unit``.
+    ``inputs`` are the names of the inputs in a path, ``columns`` the names of the columns of each
+    input; windows and periods are lengths in the ``time_unit``.
     """
 
     inputs: Sequence[str]
@@ -110,7 +110,7 @@ def aggregates(
     every: int | None,
     names: InputNames,
 ) -> str:
-    """``x → count(*), sum(amount) by x``, and when rows are given."""
+    """``x → count(*), sum(amount) by x``, and the period of the rows."""
     columns = names.columns[0]
     shown = ", ".join(value(str(AggregateCall(*call)), columns) for call in calls)
     by = f" by {','.join(chosen(columns, keys))}" if keys else ""
@@ -130,7 +130,7 @@ def joined(
 
 
 def where(residual: str | None, name: Callable[[int], str]) -> str:
-    """``  where e.ts < f.ts``: what has to hold of two rows that are joined."""
+    """``  where e.ts < f.ts``: the residual condition on two joined rows."""
     return "" if residual is None else f"  where {renamed(residual, name)}"
 
 
@@ -142,7 +142,7 @@ def path_text(path: Automaton, inputs: Sequence[str]) -> str:
 
 
 def ends(width: int) -> tuple[str, ...]:
-    """What columns are called that have no other name."""
+    """The names of columns that have no other name."""
     return ("src", "trg") if width == 2 else tuple(f"c{k + 1}" for k in range(width))
 
 
@@ -152,7 +152,7 @@ def scan(
     length: str,
     properties: Sequence[str],
 ) -> str:
-    """``input.a(amount)`` and what is selected of it, label by label."""
+    """``input.a(amount)`` with the predicate of the scan, label by label."""
     names = (*ends(2), *properties)
     of_edge = f"({','.join(properties)})" if properties else ""
     read = " ∪ ".join(
@@ -163,7 +163,7 @@ def scan(
 
 
 def variable_names(names: Sequence[str]) -> Callable[[int], str]:
-    """What variables are called by their numbers; those without a name ``v0``, ``v1``, ..."""
+    """The names of variables by their numbers; a variable without a name is ``v0``, ``v1``, ..."""
     return lambda v: names[v] if v < len(names) else f"v{v}"
 
 

@@ -96,10 +96,16 @@ class PlanNode(_Model):
 
 
 class PlanStream(_Model):
-    """What the plan reads of a stream; ``properties`` are the types of those it reads.
+    """The part of a stream that the plan reads.
 
-    Its rows may come out of order by ``delay``, in time units of the catalog. ``idle_ms`` is for
-    how long it may be silent, by the clock of the machine, before others no longer wait for it.
+    Attributes:
+        name: the name of the stream.
+        labels: the labels that the plan reads.
+        vertex_type: the type of the stream's vertices.
+        properties: the types of the edge properties that the plan reads, by name.
+        delay: the time units by which edges may come out of order.
+        idle_ms: the milliseconds of silence after which other streams no longer wait for this one;
+            null waits without end.
     """
 
     name: str
@@ -124,8 +130,9 @@ _OF_DISORDER = ("delay", "idle_ms")
 
 
 class PlanWindow(_Model):
-    """The window of a label of a stream, in time units of the catalog; a label of a stored
-    graph has none."""
+    """The window of a label of a stream, in time units of the catalog.
+
+    A label of a stored graph has no window."""
 
     stream: str
     label: str
@@ -136,9 +143,10 @@ class PlanWindow(_Model):
 class PhysicalPlan(_Model):
     """A runnable plan: nodes in topological order, the root last.
 
-    ``path_semantics`` says which paths the query counts; its document leaves it out if any.
-    ``evaluate_every`` says that results are right at its multiples, each of which tells of the
-    instant just before it; its document leaves it out if they are right at every instant.
+    ``path_semantics`` says which paths the query counts; the document leaves it out if any path
+    counts. ``evaluate_every`` is the period, in time units, at whose multiples results are right;
+    each multiple shows the instant just before it. The document leaves it out if results are right
+    at every instant.
     """
 
     version: Literal[1] = PLAN_VERSION
@@ -191,7 +199,7 @@ class PhysicalPlan(_Model):
 
     @property
     def scans(self) -> tuple[tuple[PlanNode, WindowScan], ...]:
-        """The leaves that read a stream, each with every label that it reads."""
+        """The scans of the plan, each with every label that it reads."""
         return tuple(
             (node, scan)
             for node in self.nodes
@@ -216,15 +224,15 @@ class PhysicalPlan(_Model):
             for stream in self.streams
             if stream.delay or stream.idle_ms
         ]
-        said = [disorder] if disorder else []  # plans without any keep their digests
-        text = json.dumps([*made_for, essence, self.columns, *said], sort_keys=True)
+        disorder_part = [disorder] if disorder else []  # plans without any keep their digests
+        text = json.dumps([*made_for, essence, self.columns, *disorder_part], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def update_patterns(self) -> list[UpdatePattern]:
         """The update pattern of each node's rows, derived from the operators.
 
         Raises:
-            PlanError: if an operator is not made for its inputs, with the node.
+            PlanError: if an operator does not support its inputs; the message names the node.
         """
         patterns: list[UpdatePattern] = []
         for node in self.nodes:
@@ -298,7 +306,7 @@ class PhysicalPlan(_Model):
 
 
 def _validated(document: object) -> PhysicalPlan:
-    """A document of harmless values as the plan that it describes."""
+    """The plan that a document of checked values describes."""
     if not isinstance(document, dict):
         raise PlanError("a plan is a JSON object")
     version = document.get("version")
@@ -321,10 +329,10 @@ def _validated(document: object) -> PhysicalPlan:
 
 
 def _check_bounds(plan: PhysicalPlan) -> None:
-    """Checks what the types of a plan do not say.
+    """Checks the rules of a plan that its types do not express.
 
     Raises:
-        DocumentError: with the node.
+        DocumentError: if a rule does not hold; the message names the node.
     """
     partitions = plan.parallelism
     untrusted.at_most(len(plan.nodes), untrusted.MOST_NODES, "nodes")
@@ -373,7 +381,7 @@ def _args(operator: PhysicalOperator) -> dict[str, Any]:
     dataclass: Any = operator
     names = [f.name for f in fields(dataclass) if f.compare and f.name != "op"]
     values = {name: getattr(operator, name) for name in names}
-    # What is left out says nothing, so that a field of a later release keeps older digests.
+    # Null and empty values are left out, so that a field of a later release keeps older digests.
     return {k: value for k, value in values.items() if value not in (None, ())}
 
 

@@ -1,8 +1,8 @@
 """The published JSON Schema of the plan document, generated from the plan's types.
 
-``python -m algebra.plan_schema`` writes ``plan.schema.json`` anew. The document differs
-from the model in two points: an operator's name and fields stand in a node as ``op`` and
-``args``, and the plan carries its ``digest``.
+``python -m headrace.algebra.plan_schema`` writes ``plan.schema.json`` anew. The document differs
+from the model in two points: a node has an operator's name and fields as ``op`` and ``args``, and
+the plan has its ``digest``.
 """
 
 from __future__ import annotations

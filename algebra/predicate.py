@@ -1,14 +1,14 @@
 """Predicates over the columns of one operator's input, as sqlglot expressions.
 
-A column is written ``c0``, ``c1``, ... by its position, so that a predicate means the
-same whatever the variables of a query are called. The canonical SQL text is the identity.
+A column is written ``c0``, ``c1``, ... by its position, so that a predicate does not depend on the
+names of a query's variables. The canonical SQL text is the identity.
 
-This module is the one place that says what a predicate may hold: :data:`COMPARISONS` of values
+This module defines which parts a predicate may have: :data:`COMPARISONS` of values
 (:mod:`headrace.algebra.scalar`: columns, literals, + - * / and ABS), ``IN`` a list of literals, a
 column ``IS NULL`` or ``IS NOT NULL``, :data:`CONNECTIVES`, TRUE and FALSE. All of it is *total*:
-for every row there is an outcome, true, false or unknown. Unknown is a comparison with an unknown
-value, and which of two values of different kinds comes first (strings, numbers and booleans
-are never equal either). At the end unknown counts as not satisfied.
+for every row there is an outcome, true, false or unknown. A comparison with an unknown value is
+unknown, and so is the order of two values of different kinds (strings, numbers and booleans,
+which are never equal either). A predicate whose outcome is unknown is not satisfied.
 
 Predicates are equal if their normal forms are (:attr:`Predicate.normal`)::
 
@@ -40,13 +40,13 @@ COMPARISONS: Final[tuple[type[exp.Binary], ...]] = (
 CONNECTIVES: Final = (exp.And, exp.Or, exp.Not, exp.Paren)
 
 LONGEST: Final = 100_000
-"""Characters of a predicate."""
+"""The most characters of a predicate."""
 DEEPEST: Final = 200
-"""How deep a predicate nests; a connective of n parts counts n - 1."""
+"""The deepest nesting of a predicate; a connective of n parts counts n - 1."""
 MOST_PARTS: Final = 64
-"""A connective of more parts is made by no rule."""
+"""The most parts of a connective that a rule makes."""
 DEEPEST_MADE: Final = 6
-"""Nor a predicate in which ANDs and ORs alternate more often."""
+"""The most alternations of AND and OR in a predicate that a rule makes."""
 
 _WIDEST: Final = 100_000
 _NEGATED: Final[Mapping[type, type[exp.Binary]]] = {
@@ -120,25 +120,27 @@ class Predicate:
     def normal(self) -> Predicate:
         """The one form of all predicates that are equal by the laws used here.
 
-        Negations stand nowhere: they went into the comparisons. A column stands left of a
-        literal, and the first of two columns left. Parts of AND and OR are sorted, none twice
-        and none that another one implies; IN is the OR of its equalities. Comparisons of two
-        literals, or of a value with itself, are folded (``c0 = c0`` asks that it is not null);
-        what is unknown became FALSE, which is safe below AND and OR alone.
+        - Negations are pushed into the comparisons.
+        - A column stands left of a literal, and the first of two columns left.
+        - Parts of AND and OR are sorted, without repeats and parts that another part implies.
+        - IN becomes the OR of its equalities.
+        - Comparisons of two literals, or of a value with itself, are folded (``c0 = c0`` becomes
+          IS NOT NULL).
+        - An unknown part becomes FALSE, which is safe because only AND and OR stand above it.
 
         Raises:
-            PredicateError: if it does not parse or holds what is not allowed.
+            PredicateError: if it does not parse or has a part that is not allowed.
         """
         return _normal(self.sql)
 
     @property
     def conjuncts(self) -> tuple[Predicate, ...]:
-        """The parts of the normal form's conjunction, in order; one if it is none."""
+        """The parts of the normal form's conjunction, in order; other forms have one part."""
         return _parts(self.sql, True)
 
     @property
     def disjuncts(self) -> tuple[Predicate, ...]:
-        """The parts of the normal form's disjunction, in order; one if it is none."""
+        """The parts of the normal form's disjunction, in order; other forms have one part."""
         return _parts(self.sql, False)
 
     @property
@@ -229,7 +231,7 @@ def sides(comparison: Node, sql: str, width: int = _WIDEST) -> tuple[Value, Valu
     """The two values of a comparison.
 
     Raises:
-        PredicateError: if it is nothing allowed; ``sql`` is the predicate that the message names.
+        PredicateError: if the comparison is not allowed; the message names the predicate ``sql``.
     """
     return (
         _value(comparison.this, sql, width),
@@ -298,7 +300,7 @@ def _folded(node: Any, sql: str, *, positive: bool) -> Predicate:
         case exp.Not():
             return _folded(node.this, sql, positive=not positive)
         case exp.And() | exp.Or():
-            # All sides at once: two by two, every prefix of a long condition is parsed again.
+            # One call for all sides: pairwise calls would parse every prefix of a long condition.
             parts = [_folded(side, sql, positive=positive) for side in node.flatten()]
             return _assembled(isinstance(node, exp.And) == positive, tuple(parts))
         case exp.Boolean():
@@ -364,7 +366,7 @@ _GREATER: Final = (exp.GT, exp.GTE, exp.NEQ)
 
 @lru_cache(maxsize=4096)
 def _assembled(conjunction: bool, parts: tuple[Predicate, ...]) -> Predicate:
-    """Parts of a connective, flattened, folded, without repeats and what others imply."""
+    """Parts of a connective, flattened and folded, without repeats and parts that others imply."""
     neutral, decisive = (TRUE, FALSE) if conjunction else (FALSE, TRUE)
     flat = {piece for part in parts for piece in _parts(part.sql, conjunction)} - {neutral}
     if decisive in flat:

@@ -1,4 +1,4 @@
-"""Physical properties of a stream: how its rows are spread, shaped and computed.
+"""Physical properties of a stream: the distribution, form and convention of its rows.
 
 An operator *delivers* properties, its consumer *requires* some; an enforcer closes the
 gap.
@@ -12,10 +12,10 @@ from functools import lru_cache
 
 
 class Spread(StrEnum):
-    """How rows lie over partitions; paths divided by root are hashed by their source.
+    """The placement of rows on partitions; paths divided by root are hashed by their source.
 
     ``any``: each row on one of the partitions. ``broadcast``: a copy on each. ``nothing``: there
-    are no rows, which fits everywhere; no consumer requires it.
+    are no rows, which satisfies every requirement; no consumer requires it.
     """
 
     ANY = "any"
@@ -28,9 +28,8 @@ class Spread(StrEnum):
 class UpdatePattern(StrEnum):
     """Whether rows are ever retracted before their interval ends.
 
-    ``marked``: there are deletions among the rows as a stream has them, which name an edge and
-    not the rows that it gave. ``with_deletions``: each row that ends early is retracted by a
-    negative tuple.
+    ``marked``: the rows include deletions as a stream has them; a deletion names an edge and not
+    the rows of the edge. ``with_deletions``: a negative tuple retracts each row that ends early.
     """
 
     APPEND_ONLY = "append_only"
@@ -39,7 +38,7 @@ class UpdatePattern(StrEnum):
 
 
 class Convention(StrEnum):
-    """What computes an operator."""
+    """The engine that computes an operator."""
 
     SPARK_SQL = "spark_sql"
     KERNEL = "kernel"
@@ -49,8 +48,9 @@ class Convention(StrEnum):
 class Distribution:
     """A spread; for ``hash`` with the columns hashed by.
 
-    Each of the ``columns`` holds the value whose partition the row is on. A goal of the search
-    names one column; what is derived of a plan may know several that hold the same value.
+    Each of the ``columns`` holds the value that decides the partition of a row. A goal of the
+    search names one column; the distribution derived from a plan may name several columns that
+    hold the same value.
     """
 
     spread: Spread = Spread.ANY
@@ -77,7 +77,7 @@ def hashed(column: int) -> Distribution:
 
 @lru_cache(maxsize=1024)
 def distributions(width: int, parallelism: int) -> tuple[Distribution, ...]:
-    """How rows of so many columns can lie over so many partitions."""
+    """The distributions of rows with ``width`` columns over the partitions."""
     if parallelism == 1:
         return (SINGLE,)
     return (ANY, SINGLE, BROADCAST, *map(hashed, range(width)))
@@ -85,7 +85,7 @@ def distributions(width: int, parallelism: int) -> tuple[Distribution, ...]:
 
 @dataclass(frozen=True, slots=True, order=True)
 class DeliveredProperties:
-    """What a physical expression delivers."""
+    """The properties that a physical expression delivers."""
 
     distribution: Distribution = SINGLE
     coalesced: bool = False
@@ -95,11 +95,11 @@ class DeliveredProperties:
 
 @dataclass(frozen=True, slots=True, order=True)
 class RequiredProperties:
-    """The properties that a consumer requires; None or ``any`` where all fit.
+    """The properties that a consumer requires; None or ``any`` accepts every value.
 
-    ``coalesced`` asks that no row lies inside what earlier rows of its value said. Rows that
-    lie ``any``how are still each on one partition, once: ``broadcast`` ones are not. Rows that
-    are ``marked`` fit nobody who does not ask for them.
+    ``coalesced`` requires that the validity of no row lies within that of earlier rows of its
+    value. The distribution ``any`` requires each row on exactly one partition, which ``broadcast``
+    does not satisfy. Rows that are ``marked`` satisfy only a consumer that requires them.
     """
 
     distribution: Distribution = ANY
@@ -121,7 +121,7 @@ class RequiredProperties:
         )
 
     def takes(self, pattern: UpdatePattern) -> bool:
-        """Whether rows of such an update pattern fit."""
+        """Whether rows with a delivered update pattern satisfy a required one."""
         if self.update_pattern is None:
             return pattern is not UpdatePattern.MARKED
         return pattern is self.update_pattern

@@ -6,7 +6,7 @@ its inputs (:class:`headrace.algebra.logical.Path`). Build with the functions of
 the functions give the normal form, in which equal values are equal objects:
 
 * concatenation and alternation are n-ary and flat, an alternation is sorted and
-  without repeats, and its emptiness is said once, outside (``(a|b)?``);
+  without repeats, and a single ``?`` around it accepts the empty word (``(a|b)?``);
 * ``(r*)* = r*``, ``(r+)+ = r+``, ``(r?)+ = r*``, ``(r* | s)* = (r | s)* = (r*·s?)*``;
 * ``r?`` and ``r*`` stand only where the empty word is not accepted anyway.
 
@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 Ref = int | str
-"""What a symbol refers to: a label name (in a query) or an input number (in PATH)."""
+"""The reference of a symbol: a label name (in a query) or an input number (in PATH)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Tables that a layer of Headrace keeps of operators, one entry by each operator."""
+"""Tables of a layer of Headrace with one entry for each operator."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Entry = TypeVar("Entry")
 class Registry(dict[K, V]):
     """Entries by operator, each set once, where it is defined.
 
-    A dictionary for those that read it. ``del registry[key]`` takes an entry out again.
+    Readers use the registry as a dictionary. ``del registry[key]`` removes an entry.
 
     >>> costs: Registry[str, Callable[[float], float]] = Registry()
     >>> costs["UNION"] = lambda rate: rate * 0.5
@@ -30,7 +30,7 @@ class Registry(dict[K, V]):
         super().__setitem__(key, entry)
 
     def add(self, *keys: K) -> Callable[[Entry], Entry]:
-        """A decorator that sets what it decorates as the entry of every key.
+        """A decorator that registers a function or class as the entry of every key.
 
         Raises:
             ValueError: if there is an entry already.

@@ -1,8 +1,8 @@
-"""What a user can do about an error, as data; command line, REST and page each word it.
+"""Remedies for an error, as data that the command line, the REST service and the page each word.
 
-The command line, the REST service, the page and the Python API call a setting by different names,
-and not each of them has every setting. So a message names none of them: beside its hint it holds
-:class:`Remedy` values, and :func:`advice` puts them together with the names of one face.
+The command line, the REST service, the page and the Python API name a setting differently, and
+each has only some of the settings. Therefore a message names no setting: beside its hint it has
+:class:`Remedy` values, and :func:`advice` writes them with the names of one interface.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Setting = Literal[
     "packages",
     "logs",
 ]
-"""What a request or a run can be given, in no face's words."""
+"""The settings of a request or a run, under names that no interface uses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Remedy:
 
     Attributes:
         setting: what to change.
-        text: the change as an imperative, in words that fit every face.
+        text: the change as an imperative, in words that fit every interface.
         value: what to set it to, if there is one value that helps.
     """
 
@@ -47,17 +47,17 @@ class Remedy:
 
 
 Names = Mapping[Setting, str]
-"""What a face calls the settings that it has; ``{value}`` stands for the value."""
+"""The names of an interface for its settings; ``{value}`` stands for the value."""
 
 
 def advice(hint: str, remedies: Iterable[Remedy], names: Names | None = None) -> str:
     """The hint of a message and its remedies as one text.
 
     Args:
-        hint: what helps in every face, or nothing.
+        hint: the advice for every interface, or an empty text.
         remedies: changes of settings that help as well.
-        names: those of the face; a remedy for a setting that it lacks is left out. Without
-            ``names`` all remedies are told, and no name.
+        names: the names of the interface; a remedy for a setting without a name is left out.
+            Without ``names`` all remedies are written, without names of settings.
 
     >>> give = Remedy("window", "give a default window", "24h")
     >>> advice("add WINDOW 24h", [give], {"window": "--window {value}"})

@@ -1,10 +1,10 @@
 """The values that predicates compare: columns, literals, and arithmetic on them.
 
-All of it is *total*: a value is known or, for a row, *unknown*. Unknown are a property that
-the edge lacks (a float that is not a number counts as lacking), arithmetic on what is no number
-or unknown itself, division by zero, an integer beyond 64 bits, and a float that is not finite.
-Arithmetic on integers is exact, but for ``/``, which always gives a float; beside a float an
-integer counts as the float nearest to it, in arithmetic and in comparisons.
+Every operation is *total*: for each row a value is known or *unknown*. The following values are
+unknown: a property that the edge lacks (a float that is not a number counts as lacking), arithmetic
+on an unknown value or on a value that is not a number, division by zero, an integer beyond 64 bits,
+and a float that is not finite. Arithmetic on integers is exact, except that ``/`` always gives a
+float. Beside a float an integer counts as its nearest float, in arithmetic and in comparisons.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from sqlglot.errors import SqlglotError
 from .values import PropertyType
 
 DEEPEST_VALUE: Final = 16
-"""How deep arithmetic nests."""
+"""The deepest nesting of arithmetic."""
 LONGEST_VALUE: Final = 10_000
-"""How many characters a value has as text."""
+"""The most characters of a value as text."""
 SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
 
 Scalar = str | int | float | bool
@@ -58,7 +58,7 @@ class Call:
 Value = Column | Literal | Call
 
 ARITY: Final = {"+": 2, "-": 2, "*": 2, "/": 2, "NEG": 1, "ABS": 1}
-"""The functions there are, with the numbers of their arguments."""
+"""The functions, with the numbers of their arguments."""
 
 _BINARY: Final[dict[type, str]] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
 _TYPES: Final[dict[type, PropertyType]] = {
@@ -75,7 +75,7 @@ def type_of(value: Scalar) -> PropertyType:
 
 
 def read(node: Any, width: int, depth: int = 0) -> Value | None:
-    """The value that a sqlglot node stands for; None if it stands for none.
+    """Converts a sqlglot node to a value; None if the node denotes no value.
 
     Columns are ``c0`` to ``c<width-1>``.
     """
@@ -111,7 +111,7 @@ def parsed(sql: str, width: int) -> Value:
     """The value of :func:`text` over columns ``c0`` to ``c<width-1>``.
 
     Raises:
-        ValueError: if it is none.
+        ValueError: if the text is not such a value.
     """
     try:
         tree = sqlglot.parse_one(sql, dialect="spark") if len(sql) <= LONGEST_VALUE else None
@@ -165,10 +165,11 @@ def _inner(value: Value) -> str:
 
 
 def normal(value: Value) -> Value | None:
-    """The one form of values that are equal by the laws used here; None: it is never known.
+    """The normal form of values that are equal by the laws used here; None if never known.
 
-    Literals are computed; what is added or multiplied stands in order (no more, as arithmetic
-    is associative neither in floats nor where it ends at 64 bits).
+    Operations on literals are computed, and the two operands of ``+`` and ``*`` are sorted. Longer
+    sums and products are not reordered, because arithmetic on floats and on 64 bits is not
+    associative.
     """
     if not isinstance(value, Call):
         return value
@@ -189,7 +190,7 @@ def normal(value: Value) -> Value | None:
 
 
 def _either_way(value: Value) -> Value:
-    """``b - a`` as ``a - b``: for what asks how far apart they are."""
+    """``b - a`` as ``a - b``, where only the absolute difference counts."""
     match value:
         case Call("-", (one, other)) if order(other) < order(one):
             return Call("-", (other, one))
@@ -198,7 +199,7 @@ def _either_way(value: Value) -> Value:
 
 
 def order(value: Value) -> tuple[bool, tuple[int, ...], str]:
-    """What values are sorted by: by their columns, literals last."""
+    """The sort key of a value: its columns, literals last."""
     places = columns(value)
     return not places, places, text(value)
 

@@ -18,8 +18,8 @@
 ``∅``                     the empty relation
 ========================  ==========================================================
 
-Inputs are numbered from 1: ``src2`` is the source of the second. A step of a path is named
-by its label, or by what the query calls the relation, else ``#2`` is the second input.
+Inputs are numbered from 1: ``src2`` is the source of the second input. A step of a path has the
+name of its label, or the relation's name in the query; without a name ``#2`` is the second input.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def one_line(expression: LogicalExpression, time_unit: str = "") -> str:
 
 
 class _Notation:
-    """How the parts of one expression are written; streams are named if there are several."""
+    """Writes the parts of one expression; names streams if there are several."""
 
     def __init__(self, time_unit: str, name_streams: bool) -> None:
         self.time_unit = time_unit
@@ -131,8 +131,8 @@ class _Notation:
                 return "∅"
             case other:
                 named = [child.name or f"#{i}" for i, child in enumerate(e.inputs, start=1)]
-                given = [ends(child.width) for child in e.inputs]
-                names = InputNames(named, given, self.time_unit)
+                column_names = [ends(child.width) for child in e.inputs]
+                names = InputNames(named, column_names, self.time_unit)
                 return f"{other.op}[{other.arguments(names)}]"
 
     def _witness(self, witness: Witness, width: int) -> str:
@@ -162,7 +162,7 @@ class _Notation:
         return f"{scan.stream}.{scan.label}" if self.name_streams else scan.label
 
     def _step(self, inputs: tuple[LogicalExpression, ...]) -> Callable[[Ref], str]:
-        """What a path calls its inputs; two of one name are told by their numbers."""
+        """The names of the inputs of a path; inputs with equal names get numbers."""
         called = [
             self._label(e.operator) if isinstance(e.operator, WScan) else e.name for e in inputs
         ]

@@ -18,22 +18,22 @@ from typing import Any, Final
 from . import predicate
 
 LONGEST_DOCUMENT: Final = 50_000_000
-"""Characters of a document."""
+"""The most characters of a document."""
 DEEPEST_DOCUMENT: Final = 16
-"""How deep its lists and objects nest."""
+"""The deepest nesting of lists and objects in a document."""
 LONGEST_STRING: Final = predicate.LONGEST
-"""Characters of a string in it."""
+"""The most characters of a string in a document."""
 MOST_NODES: Final = 30_000
 MOST_OPERATORS: Final = 100_000
-"""Nodes times partitions: each partition has an operator for each node."""
+"""The most nodes times partitions: each partition has an operator for each node."""
 MOST_INPUTS: Final = 1_000
-"""Inputs of a node."""
+"""The most inputs of a node."""
 WIDEST: Final = 1_000
-"""Columns of a node, and parts of a list of columns, variables, labels or properties."""
+"""The most columns of a node, and parts of a list of columns, variables, labels or properties."""
 MOST_TRANSITIONS: Final = 100_000
-"""Transitions of an automaton, which has at most ``MOST_STATES`` and a start."""
+"""The most transitions of an automaton, which has at most ``MOST_STATES`` and a start."""
 MOST_VARIABLES: Final = 100_000
-"""Numbers of variables in a join."""
+"""The exclusive limit of the numbers of variables in a join."""
 
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
@@ -102,7 +102,7 @@ def refuse_values(document: object) -> None:
 
     Raises:
         DocumentError: if it nests too deep, or holds a string that is too long or no text, a
-            number beyond 64 bits, or what JSON does not have.
+            number beyond 64 bits, or a value that JSON does not have.
     """
     pending: list[tuple[object, int]] = [(document, 0)]
     while pending:
@@ -154,11 +154,11 @@ def between(values: Iterable[int], least: int, end: int, what: str) -> None:
 
 
 def distinct(values: Sequence[Hashable], what: str) -> None:
-    """Raises DocumentError if a value stands there twice."""
+    """Raises DocumentError if a value occurs twice."""
     if len(set(values)) < len(values):
         raise DocumentError(f"the {what} {_repeated(values)!r} stands there twice")
 
 
 def _repeated(values: Iterable[Hashable]) -> str:
-    """The first value that stands there more than once, shortened; one does."""
+    """The first value that occurs more than once, shortened; there must be one."""
     return str(next(value for value, times in Counter(values).items() if times > 1))[:80]

@@ -10,7 +10,7 @@ PropertyType = Literal["string", "integer", "number", "boolean"]
 """``number`` is a 64-bit float. A value of any of these types may be missing."""
 
 ColumnType = PropertyType | Literal["path"]
-"""A path is text to all but those who write results: JSON of its steps."""
+"""A path is text, JSON of its steps; only the writers of results read the text as JSON."""
 NUMBERS: Final[frozenset[ColumnType]] = frozenset({"integer", "number"})
 Types = tuple[frozenset[ColumnType], ...]
 """For each column of a relation the types that its values may have."""

@@ -17,12 +17,13 @@ from typing import Self
 class Characteristics:
     """Estimates of one relation; they belong to a memo group.
 
-    ``arrival_rate``: rows per time unit (0 for a stored graph). ``validity``: mean length
-    of validity in time units, ``inf`` for a stored graph. ``population``: rows valid at an
-    instant, carried as a number of its own so that 0 · inf is never computed.
-    ``distinct``: distinct values of the domain, per column. ``longest_path``: the longest
-    path over this relation, None if unknown. ``vertices``: distinct vertices of the domain
-    over all columns, ``inf`` if unknown.
+    Attributes:
+        arrival_rate: rows per time unit; 0 for a stored graph.
+        validity: the mean length of validity in time units; ``inf`` for a stored graph.
+        population: rows valid at an instant; a separate field so that 0 · inf is never computed.
+        distinct: for each column the number of distinct values of its domain.
+        longest_path: the edges of the longest path over this relation; None if unknown.
+        vertices: the distinct vertices of the domain over all columns; ``inf`` if unknown.
     """
 
     arrival_rate: float
@@ -33,10 +34,10 @@ class Characteristics:
     vertices: float = inf
 
     def loaded(self, spread: float) -> Self:
-        """The relation as its costs are computed.
+        """Spreads the one-time arrival of a stored relation evenly over ``spread`` time units.
 
-        The rows of a stored relation, which arrive once, count as if they arrived evenly over
-        ``spread`` time units. Any other relation is returned as it is.
+        Costs are computed from the returned characteristics. Other relations are returned as they
+        are.
         """
         if self.arrival_rate or not self.population or self.validity < inf:
             return self

@@ -8,16 +8,21 @@ from math import isfinite
 
 @dataclass(frozen=True, slots=True)
 class Constants:
-    """What one elementary action costs; the thesis finds them empirically (6.3.2, 6.5.1).
+    """The costs of elementary actions, which the thesis finds empirically (6.3.2, 6.5.1).
 
-    In the thesis: ``push`` is C_O, ``evaluate`` C_sigma, ``hash_update`` U_h,
-    ``hash_probe`` P_h, ``queue_update`` U_pq, ``queue_probe`` P_pq. ``network`` moves one
-    byte of a row to another partition, ``convert`` one from Spark SQL to the
-    compiled operators.
+    The defaults are magnitudes of compiled hash tables, binary heaps and Arrow batches on a current
+    core, not a measurement; calibration replaces them. Only their ratios decide which plan is
+    cheapest.
 
-    Unit: microseconds. The defaults are magnitudes of compiled hash tables, binary heaps
-    and Arrow batches on a current core, not a measurement; calibration replaces them.
-    Only their ratios decide which plan is cheapest.
+    Attributes:
+        push: microseconds to pass a row on (C_O in the thesis).
+        evaluate: microseconds to evaluate a predicate (C_sigma).
+        hash_update: microseconds to update a hash table (U_h).
+        hash_probe: microseconds to probe a hash table (P_h).
+        queue_update: microseconds to update a priority queue (U_pq).
+        queue_probe: microseconds to probe a priority queue (P_pq).
+        network: microseconds to move one byte of a row to another partition.
+        convert: microseconds to hand one byte of a row from Spark SQL to the compiled operators.
 
     Raises:
         ValueError: if a constant is negative or not finite.
@@ -43,14 +48,13 @@ class Constants:
 
 @dataclass(frozen=True, slots=True)
 class Assumptions:
-    """What the cost model assumes where the catalog says nothing.
+    """The assumptions of the cost model for facts that the catalog does not have.
 
     ``longest_path``: m of formula 7, for relations whose longest path is unknown.
-    ``vertices``: the cap of n in formula 12; None takes it from the relation itself.
+    ``vertices``: the cap of n in formula 12; None takes the relation's own number of vertices.
     ``cap_distinct``: whether distinct counts of intermediate results are capped by their
     population.
-    ``loading``: over so many time units the cost of what is computed once, when stored graphs
-    are loaded, is spread.
+    ``loading``: the time units over which the one-time cost of loading stored graphs is spread.
 
     Raises:
         ValueError: if ``longest_path`` or ``vertices`` is below 1, or ``loading`` not positive.

@@ -1,12 +1,11 @@
 """Characteristics of an operator's result: operator formulas 1-7 of thesis 6.3.1.
 
-Pure functions of characteristics. The two models share them and differ in their
-:class:`Reading`: the formulas to the letter, or kept within what set semantics allow, that
-no more values are valid at an instant than there are combinations of the distinct values of
-the columns.
+Pure functions of characteristics. The two models share them and differ in their :class:`Reading`:
+the formulas to the letter, or within set semantics. Under set semantics no more values are valid
+at an instant than there are combinations of the distinct values of the columns.
 
 Every number stays finite, so that no estimate ever turns into ``inf - inf``: rates and
-populations end at :data:`LARGEST`.
+populations are capped at :data:`LARGEST`.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from .characteristics import Characteristics
 from .selectivity import Condition, condition, equal_columns
 
 LARGEST = 1e100
-"""Where rates and populations end; the square of it is still a finite float."""
+"""The cap of rates and populations; its square is still a finite float."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,7 @@ class Reading:
 
 
 DISTINCT_PROPERTY = 100.0
-"""Distinct values of a property of which nothing is known; of a boolean it is 2."""
+"""The assumed distinct values of a property without statistics; a boolean property has 2."""
 
 
 def window_scan(
@@ -55,9 +54,8 @@ def window_scan(
     """Formula 1: rO = ri (6.1), vO = omega (6.2), over edges with the given properties.
 
     Saturating: vO is omega - (beta - 1)/2, the true mean over the instants of a slide. A
-    stored graph has no window, no rate and no end of validity, and its population as given.
-    The property
-    ``ts`` has a value for each instant of the window, and not more than there are edges.
+    stored graph has no window, no rate and no end of validity; its statistics give the population.
+    The property ``ts`` has a value for each instant of the window, at most one per edge.
     """
     if window is None:
         rate, validity, population = 0.0, inf, statistics.population or 0.0
@@ -130,7 +128,7 @@ def projected(
 def rewindowed(source: Characteristics, window: Window, reading: Reading) -> Characteristics:
     """A window over a result: as many results, each valid for no longer than the window.
 
-    The thesis has no formula for it. As of a scan the interval is omega, saturating
+    The thesis has no formula for REWINDOW. The interval is omega as for a scan, and saturating
     omega - (beta - 1)/2.
     """
     longest = float(window.range)
@@ -154,7 +152,7 @@ def computed(
 ) -> Characteristics:
     """χ, which the thesis does not have: a row for each row, as :func:`projected`.
 
-    What is computed has a value for each combination of what it is computed from.
+    A computed column has a value for each combination of the values that it is computed from.
     """
 
     def distinct(value: scalar.Value) -> float:
@@ -175,8 +173,8 @@ def computed(
 def aggregated(source: Characteristics, aggregate: Aggregate) -> Characteristics:
     """γ, which the thesis does not have: groups = min(product of V(key), p).
 
-    A row of the result ends when a row of the input comes or goes, so there are 2·ri of them; or
-    with a period each group has one in it.
+    A row of the result ends when a row of the input begins or ends, so rO is 2·ri. With a period
+    each group has one row per period.
     """
     keys = [max(source.distinct[column], 1.0) for column in aggregate.keys]
     groups = min(prod(keys), source.population, LARGEST)
@@ -199,7 +197,7 @@ def witnessed(source: Characteristics, witness: Witness, reading: Reading) -> Ch
 
 
 def reported(source: Characteristics, report: Report) -> Characteristics:
-    """ρ, which the thesis does not have: all that is valid, or at most what came, once a period."""
+    """ρ, which the thesis does not have: once a period all valid rows, or at most the new ones."""
     rate = source.population / report.every
     if report.mode != "snapshot":
         rate = min(rate, source.arrival_rate)
@@ -246,7 +244,7 @@ def joined_where(
 
 
 def pairs_of(join: HashJoin, output: Characteristics, inputs: Sequence[Characteristics]) -> float:
-    """How many pairs per time unit a residual is checked on: the results over its selectivity."""
+    """The pairs per time unit on which a residual is checked: the results over its selectivity."""
     if join.residual is None:
         return 0.0
     distinct: dict[int, float] = {}
@@ -259,7 +257,7 @@ def pairs_of(join: HashJoin, output: Characteristics, inputs: Sequence[Character
 
 
 def held(join: HashJoin, inputs: Sequence[Characteristics]) -> tuple[float, float]:
-    """The rows that each side of a join holds: what is valid, or arrived within its horizon."""
+    """The rows that each side of a join holds: the valid ones, or those within its horizon."""
     if join.horizon is None:
         return inputs[0].population, inputs[1].population
     kept = []
@@ -293,8 +291,8 @@ def join(
 
     f is the product over the shared columns of 1 / max(V1, V2); without one it is 1, the
     cross product. The population is f·(v1·r1)·(v2·r2), which is rO·vO and also holds where
-    an input is a stored graph; the interval is (6.8, 6.10). Saturating: of rows of an input that
-    say the same, one counts.
+    an input is a stored graph; the interval is (6.8, 6.10). Saturating: of equal rows of an input
+    one counts.
     """
     if reading.set_semantics:
         left, right = _of_values(left), _of_values(right)
@@ -319,7 +317,7 @@ def join(
 def join_steps(
     bindings: tuple[tuple[int, ...], ...], output: tuple[int, ...]
 ) -> tuple[JoinStep, ...]:
-    """The binary joins of a PATTERN, left to right; each keeps what is needed later."""
+    """The binary joins of a PATTERN, left to right; each keeps the variables needed later."""
     steps = []
     left = bindings[0]
     for number, right in enumerate(bindings[1:], start=2):
@@ -447,7 +445,7 @@ def _result(
     """The characteristics of a derived relation within their limits.
 
     A population above its limit is set to it, the rate goes down with it, the interval
-    stays: what is valid at an instant is still rate times interval.
+    stays: the population is still rate times interval.
     """
     limit = min(_combinations(distinct), LARGEST) if reading.set_semantics else LARGEST
     if population > limit:

@@ -1,4 +1,4 @@
-"""A cost formula: equations as they are printed, which are also what is evaluated.
+"""A cost formula: equations that are both printed and evaluated.
 
 In: equations in the thesis's symbols, such as ``cost = ri · Csigma + rO · CO``. Out: a function of
 the constants and of the quantities of an operator, as quick as one written by hand; and an
@@ -90,7 +90,7 @@ class Explanation:
 
     @property
     def cost(self) -> float:
-        """What the operator costs per time unit."""
+        """The cost of the operator per time unit."""
         return self.lines[-1].value
 
     def to_document(self) -> dict[str, object]:
@@ -135,8 +135,8 @@ class Formula:
 
         Args:
             number: the formula's number in the thesis, None where it is ours.
-            symbols: those that the equations do not define, each one of :data:`MEANINGS`, in the
-                order in which they are shown; those that are no constant are the quantities.
+            symbols: the symbols that the equations do not define, each one of :data:`MEANINGS`, in
+                the order in which they are shown; symbols other than constants are the quantities.
             equations: each ``symbol = expression`` over ``symbols`` and earlier equations.
             name: of the formula, where it is not called as the physical operator is.
 
@@ -200,9 +200,9 @@ class Formula:
 class _Evaluated(ast.NodeTransformer):
     """An equation as it is evaluated.
 
-    Of a sum what is constant is added last: ``I1 + E2 + P2`` for ``I1 + P2 + E2``. Sums of floats
-    depend on their order; in this one a join costs the same, to the last bit, whichever of its
-    inputs comes first.
+    Constant terms of a sum are added last: ``I1 + E2 + P2`` for ``I1 + P2 + E2``. Sums of floats
+    depend on their order; in this order a join and the join with swapped inputs cost the same, to
+    the last bit.
     """
 
     def __init__(self, constants: set[str]) -> None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from .formula import Formula
 
 SIMPLE_FACTOR = 4.0
-"""How many times as much a simple path costs as any path, at least."""
+"""The least factor by which a simple path costs more than any path."""
 PROBE_WORDS = 16.0
-"""How many words of 64 bits are united in the time of a probe."""
+"""The words of 64 bits that are united in the time of a probe."""
 
 NOTHING = Formula(None, "", "cost = 0")
 SCAN = Formula(8, "rO CO", "cost = rO · CO")
@@ -84,9 +84,9 @@ PATH_BY_RESULTS = _path_by_results("1 + p / n")
 """Ours, in place of formula 12: PATH as S-PATH runs here.
 
 Formula 12 pays for n trees and n² nodes with every edge. But a vertex stands in T = 1 + p/n
-trees on average, its own one and those of the p valid results, and a node is touched when it
+trees on average, its own tree and those of the p valid results, and a node is touched when it
 enters (N), when it is found again, and when it expires (N). So an edge costs I and E, and the
-rest is paid by the result. No set of paths has more results than pairs, so neither does this.
+remaining cost depends on the results, which are at most as many as the pairs of vertices.
 """
 PATH_BY_RESULTS_OF_ONE = _path_by_results("1 + p")
 """The same where there is at most one vertex."""
@@ -105,9 +105,9 @@ def _simple_path(trees: str) -> Formula:
 SIMPLE_PATH = _simple_path("1 + p / n")
 """Ours: PATH of simple paths as SIMPLE_PATH runs here.
 
-A is the cost of any paths: no tree says what an edge leaves as it is, so its surroundings are
-searched each time, and the pairs of the T roots before it and the T ends behind it are looked
-up. What branch and bound takes where walks repeat vertices is not foreseen.
+A is the cost of any paths. No tree records which pairs an edge leaves unchanged, so each edge costs
+a search of its surroundings, and a lookup of the pairs of the T roots before it and the T ends
+behind it. The formula leaves out the cost of branch and bound where walks repeat vertices.
 """
 SIMPLE_PATH_OF_ONE = _simple_path("1 + p")
 """The same where there is at most one vertex."""

@@ -1,7 +1,7 @@
 """The cost model: estimates of results, and costs of operators by their formulas.
 
-What holds for which operator stands in two tables, filled by
-:mod:`headrace.costmodel.operator_estimates` and :mod:`headrace.costmodel.operator_costs`.
+Two tables assign estimates and costs to operators; :mod:`headrace.costmodel.operator_estimates` and
+:mod:`headrace.costmodel.operator_costs` fill them.
 """
 
 from __future__ import annotations
@@ -34,12 +34,18 @@ class CostModelError(ValueError):
 class CostModel:
     """Estimates characteristics of logical operators and costs of physical ones.
 
-    ``kind``: ``thesis`` is the twelve formulas of thesis 6.3 to the letter; ``saturating``
-    keeps within what set semantics allow (:mod:`headrace.costmodel.estimates`), and its PATH pays
-    by result (:data:`headrace.costmodel.formulas.PATH_BY_RESULTS`). ``catalog`` gives the
-    statistics of the leaves, ``parallelism`` is the number of partitions. The unit of cost is that
-    of ``constants`` per time unit of the catalog. Two cost models with equal fields estimate
-    equally.
+    The unit of cost is the unit of ``constants`` per time unit of the catalog. Two cost models with
+    equal fields estimate equally.
+
+    Attributes:
+        kind: ``thesis`` is the twelve formulas of thesis 6.3 to the letter; ``saturating`` keeps
+            estimates within set semantics (:mod:`headrace.costmodel.estimates`), and its PATH costs
+            by result (:data:`headrace.costmodel.formulas.PATH_BY_RESULTS`).
+        catalog: the statistics of the scanned streams.
+        constants: the costs of elementary actions.
+        assumptions: replacements for missing statistics.
+        parallelism: the number of partitions.
+        reading: how the formulas are read, derived from the other fields.
 
     Raises:
         ValueError: for another kind.
@@ -76,10 +82,10 @@ class CostModel:
     def cost(self, operator: PhysicalOperator, output: Characteristics, inputs: Inputs) -> float:
         """The operator's own cost per time unit of the catalog (formulas 8-12).
 
-        ``output`` and ``inputs`` are the characteristics of what it computes and reads, over
-        several partitions those of the busiest one's share (:meth:`Characteristics.share`);
-        the cost of a plan is the sum over its operators. What is computed once, of stored
-        graphs alone, costs a part of that (:meth:`Characteristics.loaded`).
+        ``output`` and ``inputs`` are the characteristics of the result and the inputs, over several
+        partitions those of the busiest one's share (:meth:`Characteristics.share`). The cost of a
+        plan is the sum over its operators. An operator over stored graphs alone runs once, and its
+        cost is spread over time (:meth:`Characteristics.loaded`).
         """
         formula, quantities = COSTS[type(operator)](self, operator, *self._at_work(output, inputs))
         return formula.cost(self.constants, *quantities)

@@ -55,8 +55,9 @@ COSTS[physical.ToKernel] = lambda m, o, out, i: (
 
 @COSTS.add(physical.WindowScan, physical.WindowScanUnion)
 def _(model: CostModel, scan: physical.Scan, output: Characteristics, _: Inputs) -> Applied:
-    """Formula 8; for what is read under a predicate formula 9, in the scan: nothing is pushed
-    from one to the other, so that the rows that are dropped cost their evaluation alone."""
+    """Formula 8, or formula 9 for a scan with a predicate.
+
+    The scan evaluates its predicate itself, so that a dropped row costs its evaluation alone."""
     examined = [
         edges_of(model, each.stream, each.label, _window(each))
         .loaded(model.assumptions.loading)
@@ -149,7 +150,7 @@ def row_width(columns: int) -> int:
 def path_inputs(
     model: CostModel, path: physical.FollowsAutomaton, inputs: Inputs
 ) -> tuple[float, float, int]:
-    """What formula 12 reads: rate of the inputs' union, n and k.
+    """The quantities of formula 12: rate of the inputs' union, n and k.
 
     n is the number of vertices of the inputs' snapshot graph: each valid edge has two,
     and there are no more than the domain has (of several inputs the largest domain,

@@ -1,7 +1,7 @@
 """Selectivities by System R's rules (thesis 6.4.2; Selinger et al. 1979, table 1).
 
-All assume uniform and independent columns, and that of two joined columns the one with
-fewer values has no others than the one with more (containment).
+All rules assume uniform and independent columns, and containment: of two joined columns, the
+one with more values has all values of the other.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from ..algebra.predicate import Predicate
 RANGE = 1 / 3
 BETWEEN = 1 / 4
 EQUALITY = 1 / 10
-"""An equality of which neither side is a column; System R's value."""
+"""The selectivity of an equality without a column on either side; System R's value."""
 MOST_OF_A_LIST = 1 / 2
-"""System R: a list of constants selects at most half of the rows."""
+"""The largest selectivity of a list of constants; System R's value."""
 NULL = 1 / 10
 LIKE = 1 / 10
 UNKNOWN = 1 / 3
-"""Any other condition, such as a call of a boolean function."""
+"""The selectivity of any other condition, such as a call of a boolean function."""
 
 Distinct = tuple[float, ...]
 
@@ -39,7 +39,7 @@ def equal_columns(left: float, right: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What a predicate does to its input, as functions of the input's distinct counts.
+    """The effect of a predicate on its input, as functions of the input's distinct counts.
 
     ``selectivity`` gives the part of the rows that remain; ``distinct`` the distinct
     counts among them, not yet capped by the population.

@@ -29,7 +29,9 @@ Priced = tuple[float, tuple[G, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Settled(Generic[G]):
-    """A goal, what its cheapest plan costs, and the number of its alternative (None: given)."""
+    """A goal, the cost of its cheapest plan, and the number of that plan's alternative.
+
+    The number is None for a goal whose cost the caller gave."""
 
     goal: G
     cost: float

@@ -22,10 +22,10 @@ def demand(holds: bool, otherwise: str) -> None:
 def check_structure(
     groups: Groups, digests: Mapping[Digest, GroupExpression], operators: Operators
 ) -> None:
-    """One owner per digest, canonical forms, no dead inputs, no empty group, parents known.
+    """Checks owners of digests, canonical forms, living inputs, members and parents of groups.
 
     Raises:
-        MemoError: for the first expression or group of which that is not true.
+        MemoError: for the first expression or group that breaks an invariant.
     """
     seen: dict[Digest, GroupExpression] = {}
     for group in groups:
@@ -51,18 +51,18 @@ def _check_around(group: Group, digests: Mapping[Digest, GroupExpression]) -> No
     logged = {e.id for log in group.logs for members in log.by_type.values() for e in members}
     demand(logged >= {e.id for e in group.expressions}, f"the logs of G{group.id} lack a member")
     for parent in group.parents.values():
-        known = digests.get(parent.digest) is parent
-        demand(known and group.id in parent.inputs, f"{parent} is no parent of G{group.id}")
+        indexed = digests.get(parent.digest) is parent
+        demand(indexed and group.id in parent.inputs, f"{parent} is no parent of G{group.id}")
     for cyclic in group.cyclic:
         demand(group.id in cyclic.inputs, f"{cyclic} does not read its own G{group.id}")
         demand(digests.get(cyclic.digest) is cyclic, f"{cyclic} is not under its digest")
 
 
 def check_winners(groups: Groups, alternatives: Alternatives) -> None:
-    """Each winner is an alternative, costs what it says, and is the cheapest one.
+    """Checks that each winner is the cheapest alternative, with the cost of its own plan.
 
     Raises:
-        MemoError: for the first winner of which that is not true.
+        MemoError: for the first winner that breaks an invariant.
     """
 
     def winner_of(goal: Goal) -> Winner | None:
@@ -80,9 +80,9 @@ def check_winners(groups: Groups, alternatives: Alternatives) -> None:
             cost = cost_of(winner.local, winner.inputs)
             demand(cost is not None, f"{name} has an input without a winner")
             demand(cost == winner.cost, f"{name} costs {cost}, not {winner.cost}")
-            known = list(alternatives(group.id, properties))
-            demand((winner.local, winner.inputs) in known, f"{name} is not a member")
-            for local, inputs in known:
+            offered = list(alternatives(group.id, properties))
+            demand((winner.local, winner.inputs) in offered, f"{name} is not a member")
+            for local, inputs in offered:
                 rival = cost_of(local, inputs)
                 demand(
                     rival is None or rival >= winner.cost,

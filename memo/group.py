@@ -13,8 +13,11 @@ from .expression import GroupExpression, GroupId
 class Winner:
     """The cheapest known plan of a group under some required properties.
 
-    ``choice`` is opaque to the memo; ``inputs`` are the (group, properties) whose winners
-    stand below it. ``cost`` is ``local`` plus the costs of those, in their order.
+    Attributes:
+        cost: ``local`` plus the costs of the winners of ``inputs``, added in order.
+        local: the cost of the choice alone.
+        choice: the physical operator, opaque to the memo.
+        inputs: each input's group and required properties.
     """
 
     cost: float
@@ -76,7 +79,7 @@ class Group:
                     yield expression
 
     def has(self, of_type: type) -> bool:
-        """Whether a member with such an operator ever came."""
+        """Whether the group ever had a member with an operator of the type."""
         return any(of_type in log.by_type for log in self.logs)
 
     def add(self, expression: GroupExpression) -> None:
@@ -137,6 +140,6 @@ class Groups:
         kept.dependents.update(gone.dependents)
         kept.explored = kept.explored or gone.explored
         for properties, winner in gone.winners.items():
-            known = kept.winners.get(properties)
-            if known is None or winner.cost < known.cost:
+            current = kept.winners.get(properties)
+            if current is None or winner.cost < current.cost:
                 kept.winners[properties] = winner

@@ -54,7 +54,7 @@ class Memo:
     """All equivalent expressions found so far.
 
     ``operators`` answers questions about operators, and may read ``groups`` to do so.
-    ``listeners`` are told of each change, in their order.
+    Each change calls the ``listeners`` in order.
     """
 
     def __init__(
@@ -114,8 +114,8 @@ class Memo:
         form = self._form(tree.operator, tuple(inputs))
         if isinstance(form, int):
             return self.find(form)
-        found = self._digests.get(form)
-        return None if found is None else found.group
+        owner = self._digests.get(form)
+        return None if owner is None else owner.group
 
     # -- inserting ------------------------------------------------------------------
 
@@ -126,10 +126,14 @@ class Memo:
         rule: str = "",
         source: GroupExpression | None = None,
     ) -> Insertion:
-        """Enters an expression, and those below it; says where it is.
+        """Enters an expression and the expressions below it; returns where the expression is.
 
-        ``into``: the group that it was found equal to; if it stands in another one already
-        the two merge. ``rule`` and ``source`` are kept as its provenance.
+        Args:
+            tree: the expression, or a group.
+            into: the group that the expression equals. If the expression is in another group
+                already, the two groups merge.
+            rule: the rule that made the expression.
+            source: the expression that the rule was applied to.
         """
         if isinstance(tree, int):
             return self._equal(self._find(tree), None, into)
@@ -141,18 +145,18 @@ class Memo:
             ]
         )
         key: Digest = (tree.operator, inputs)
-        found = self._digests.get(key)
-        if found is None:
+        twin = self._digests.get(key)
+        if twin is None:
             form = self._form(*key)
             if isinstance(form, int):
                 return self._equal(find(form), None, into)
-            found = self._digests.get(form)
-            if found is None:
+            twin = self._digests.get(form)
+            if twin is None:
                 return self._enter(form, into, rule, source)
-        return self._equal(found.group, found, into)
+        return self._equal(twin.group, twin, into)
 
     def merge(self, one: GroupId, other: GroupId) -> GroupId:
-        """Makes two groups one, and all that follows from it; the number that remains."""
+        """Merges two groups, and groups that become equal by it; returns the remaining number."""
         pending = deque([(one, other)])
         while pending:
             kept, gone = sorted(map(self.find, pending.popleft()))
@@ -161,11 +165,11 @@ class Memo:
         return self._find(one)
 
     def _equal(
-        self, group: GroupId, found: GroupExpression | None, into: GroupId | None
+        self, group: GroupId, twin: GroupExpression | None, into: GroupId | None
     ) -> Insertion:
         if into is not None and self._find(into) != group:
             group = self.merge(group, into)
-        return Insertion(group, found, False)
+        return Insertion(group, twin, False)
 
     def _form(self, operator: Hashable, inputs: tuple[GroupId, ...]) -> Digest | GroupId:
         key: Digest = (operator, inputs)
@@ -179,8 +183,9 @@ class Memo:
     ) -> Insertion:
         """Enters an expression whose digest is new.
 
-        It belongs to the group with its fingerprint and to ``into``, which merge if they differ,
-        else to a new group. An expression that reads its own group becomes no member.
+        The expression belongs to the group with its fingerprint and to ``into``, which merge if
+        they differ. Without either it gets a new group. An expression that reads its own group is
+        kept as cyclic and does not become a member.
         """
         operator, inputs = form
         groups = self.groups
@@ -227,7 +232,7 @@ class Memo:
     def _record(
         self, form: Digest, group: GroupId, rule: str, source: GroupExpression | None
     ) -> GroupExpression:
-        """A new expression, known by its digest and to the groups that it reads."""
+        """Makes an expression, and registers it by its digest and with the groups that it reads."""
         operator, inputs = form
         expression = GroupExpression(
             id=self._created,
@@ -249,7 +254,7 @@ class Memo:
     # -- merging --------------------------------------------------------------------
 
     def _absorb(self, kept: Group, gone: Group) -> list[tuple[GroupId, GroupId]]:
-        """Moves all of ``gone`` into ``kept``; the merges that this makes necessary."""
+        """Moves all of ``gone`` into ``kept``; returns the groups to merge as a consequence."""
         problem = self._operators.contradiction(kept.properties, gone.properties)
         if problem is not None:
             raise MemoError(f"G{kept.id} and G{gone.id} were found equal: {problem}")
@@ -275,16 +280,17 @@ class Memo:
     def _repair(
         self, parent: GroupExpression, changed: list[GroupExpression]
     ) -> list[tuple[GroupId, GroupId]]:
-        """Gives an expression over a merged group its new digest; the merges that follow.
+        """Gives an expression over a merged group its new digest; returns the merges that follow.
 
         Over the group that remains, the expression may turn out to be
 
-        - a whole group (such as a projection to all columns): then its own group is equal to that;
+        - a whole group (such as a projection to all columns): then the expression's own group
+          equals that group;
         - cyclic, if it now reads its own group;
-        - a twin, equal to an expression known already: the groups of both are equal, and one of
-          the two goes. The other one takes over which rules were applied or are left out;
-        - changed: its canonical form has another operator, so rules have not seen it yet. It is
-          appended to ``changed``.
+        - a twin of another expression: the groups of both are equal, and one of the two expressions
+          is removed. The remaining one takes over which rules were applied or are masked;
+        - changed: its canonical form has another operator, which no rule has been applied to. The
+          expression is appended to ``changed``.
         """
         self._forget_digest(parent)
         form = self._form(parent.operator, tuple([self._find(i) for i in parent.inputs]))
@@ -319,7 +325,7 @@ class Memo:
         return consequences
 
     def _forget_digest(self, expression: GroupExpression) -> None:
-        """Makes an expression unknown by its digest and to the groups that it reads."""
+        """Removes an expression from the digests and from the groups that it reads."""
         del self._digests[expression.digest]
         for i in expression.inputs:
             if i in self._alive:
@@ -333,7 +339,7 @@ class Memo:
         expression.alive = False
 
     def _make_cyclic(self, expression: GroupExpression) -> None:
-        """Keeps a member that reads its own group apart from those that plans are made of."""
+        """Moves a member that reads its own group to the cyclic expressions, outside of plans."""
         self._bury(expression)
         self.groups[expression.group].cyclic.append(expression)
 
@@ -342,11 +348,11 @@ class Memo:
     def check(self, alternatives: Alternatives | None = None) -> None:
         """Checks every invariant.
 
-        ``alternatives`` gives those of a group under some properties, as own cost and input
-        goals; with it winners are compared to all that they won against.
+        ``alternatives`` returns the alternatives of a group under required properties, as own costs
+        and input goals. If it is given, each winner is compared to the other alternatives.
 
         Raises:
-            MemoError: if one does not hold.
+            MemoError: if an invariant does not hold.
         """
         check_structure(self.groups, self._digests, self._operators)
         demand(

@@ -1,4 +1,4 @@
-"""What the memo asks about operators, which are opaque values to it."""
+"""The questions of the memo about operators, which are opaque values to it."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ class Operators:
         return None
 
     def contradiction(self, one: Any, other: Any) -> str | None:
-        """Why two expressions with such properties cannot be equal; None if they can."""
+        """The reason that expressions with these properties cannot be equal; None if they can."""
         return None

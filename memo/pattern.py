@@ -5,7 +5,7 @@ A pattern is an ``Op`` over wildcards and further ``Op``s, two levels at most::
     Op(Join, Op(Join, Var("a"), Var("b")), Var("c"))
 
 ``Var`` binds a whole group, never a member of it. ``Op(Join)`` without inputs matches
-whatever the operator reads, and ``Op(Join, some=Op(Scan))`` looks into each input in turn. An
+any inputs, and ``Op(Join, some=Op(Scan))`` looks into each input in turn. An
 ``Op`` below the root matches every member of that input group that has its type, so the group
 has to be explored first.
 """
@@ -53,12 +53,12 @@ class Op:
 
     @property
     def inner_types(self) -> frozenset[type]:
-        """The types of the members that it looks for there."""
+        """The operator types of the members that the pattern matches in input groups."""
         below = [op for _, op in self.nested] + ([self.some] if self.some else [])
         return frozenset(op.of_type for op in below)
 
     def looks_into(self, arity: int) -> frozenset[int]:
-        """Which of so many inputs the pattern looks into."""
+        """The positions, below ``arity``, of the inputs that the pattern looks into."""
         if self.some is not None:
             return frozenset(range(arity))
         return frozenset(k for k, _ in self.nested if k < arity)
@@ -66,18 +66,18 @@ class Op:
     @cached_property
     def names(self) -> dict[str, tuple[int, int]]:
         """Name to (which matched expression, which of its inputs)."""
-        found: dict[str, tuple[int, int]] = {}
+        places: dict[str, tuple[int, int]] = {}
         node = 0
         for k, part in enumerate(self.inputs):
             if isinstance(part, Var):
-                found[part.name] = (0, k)
+                places[part.name] = (0, k)
             else:
                 node += 1
                 for j, inner in enumerate(part.inputs):
                     if not isinstance(inner, Var):
                         raise ValueError("a pattern has two levels at most")
-                    found[inner.name] = (node, j)
-        return found
+                    places[inner.name] = (node, j)
+        return places
 
 
 Admits = Callable[[GroupExpression, int, GroupExpression], bool]
@@ -87,7 +87,7 @@ Admits = Callable[[GroupExpression, int, GroupExpression], bool]
 class Match:
     """A binding: the matched expressions, the root first, and the groups by name.
 
-    ``position`` is the input looked into, if the pattern leaves open which.
+    ``position`` is the input that the match looks into, for a pattern with ``some``.
     """
 
     __slots__ = ("expressions", "pattern", "position")
@@ -119,9 +119,9 @@ def bindings(
 ) -> Iterator[Match]:
     """The bindings of ``pattern`` at ``root`` that no earlier call has returned.
 
-    ``slot`` identifies the rule and pattern; the match cursors are kept at ``root`` under it.
-    Of an input group only members that ``admits`` lets in are combined with others. Members that
-    come while the caller works need another call.
+    ``slot`` identifies the rule and pattern; ``root`` keeps their match cursors under it. Only
+    members of input groups that ``admits`` accepts are combined. Members that are added while the
+    caller works need another call.
     """
     if type(root.operator) is not pattern.of_type:
         return
@@ -145,7 +145,8 @@ def bindings(
         for parts in old, new:
             for k, (position, inner) in enumerate(pattern.nested):
                 parts[k] = [m for m in parts[k] if _fits(inner, m) and admits(root, position, m)]
-    # Every combination with a new member, once: the first new one stands at ``first``.
+    # Yield every combination with a new member once: ``first`` is the position of its first new
+    # member.
     for first in range(len(new)):
         choices = [
             old[k] if k < first else new[k] if k == first else old[k] + new[k]
@@ -161,12 +162,12 @@ def bindings(
 def _looking_into_each(
     pattern: Op, inner: Op, slot: int, root: GroupExpression, groups: Groups
 ) -> Iterator[Match]:
-    found = [
+    matches = [
         Match(pattern, (root, member), position)
         for position in range(len(root.inputs))
         for member in _members(inner, slot, root, position, groups)[1]
     ]
-    for match in found:
+    for match in matches:
         if root.alive and _fits(inner, match.expressions[1]):
             yield match
 

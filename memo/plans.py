@@ -2,9 +2,9 @@
 
 A plan space is an and/or graph: a *goal* has alternatives, and each alternative has input goals.
 A complete plan chooses one alternative per goal, as a tree: a goal that is reached twice may
-be computed in two ways. Where groups read each other in a circle, a plan is complete only if
-no group stands below itself; there, and only there, a goal is taken together with the groups
-of its circle that stand above it.
+be computed by two alternatives. Where groups read each other in a circle, a plan is complete only
+if no group stands below itself. Only in a circle a node is a goal together with the groups of the
+circle that stand above it.
 
 Counts are exact (Python integers), ranking is by tree cost, cheapest first, and sampling is
 uniform, by unranking a random number below the count.
@@ -29,7 +29,7 @@ Node = tuple[G, Context]
 
 @dataclass(frozen=True, slots=True)
 class Alternative(Generic[G, A]):
-    """One of the ways to reach a goal: what is chosen, at which own cost, over which goals."""
+    """An alternative of a goal: the choice, the goals that it reads, and its own cost."""
 
     choice: A
     inputs: tuple[G, ...]
@@ -38,7 +38,7 @@ class Alternative(Generic[G, A]):
 
 @dataclass(frozen=True, slots=True)
 class PlanTree(Generic[G, A]):
-    """A complete plan: a goal, what is chosen for it, and the plans below."""
+    """A complete plan: a goal, the choice for it, and the plans below."""
 
     goal: G
     choice: A
@@ -48,9 +48,14 @@ class PlanTree(Generic[G, A]):
 
 @dataclass(slots=True)
 class _Ranking(Generic[G, A]):
-    """The plans of one node found so far, cheapest first, and the candidates for the next."""
+    """The plans of one node so far, cheapest first, and the candidates for the next plan.
 
-    found: list[tuple[float, int, tuple[int, ...]]]
+    Attributes:
+        plans: for each plan its cost, the number of its alternative, and the ranks of its inputs.
+        candidates: a heap of such triples.
+        proposed: alternatives with ranks that have been candidates."""
+
+    plans: list[tuple[float, int, tuple[int, ...]]]
     candidates: list[tuple[float, int, tuple[int, ...]]]
     proposed: set[tuple[int, tuple[int, ...]]]
 
@@ -58,10 +63,11 @@ class _Ranking(Generic[G, A]):
 class PlanSpace(Generic[G, A]):
     """The complete plans below a goal.
 
-    ``alternatives`` gives those of a goal, always in the same order.
-    ``group`` gives the group of a goal: no group may stand below itself, except that an
-    alternative may read another goal of the same group directly (an enforcer). ``check`` is
-    called before each step, and may raise an error that ends the work.
+    Args:
+        alternatives: returns the alternatives of a goal, always in the same order.
+        group: returns the group of a goal. No group may stand below itself, except that an
+            alternative may read another goal of the same group directly (an enforcer).
+        check: called before each step; may raise an error that ends the work.
     """
 
     def __init__(
@@ -80,7 +86,7 @@ class PlanSpace(Generic[G, A]):
         self._rankings: dict[Node[G], _Ranking[G, A]] = {}
 
     def count(self, root: G) -> int:
-        """How many complete plans there are."""
+        """The number of complete plans."""
         return self._count(self._root(root))
 
     def unrank(self, root: G, number: int) -> PlanTree[G, A]:
@@ -210,24 +216,24 @@ class PlanSpace(Generic[G, A]):
     # -- ranking ----------------------------------------------------------------------
 
     def _nth(self, node: Node[G], k: int) -> Work[bool]:
-        """Finds the plans of a node up to the k-th; returns whether there are that many.
+        """Finds the plans of a node up to the k-th; returns whether there is a k-th plan.
 
         Lazy k-best (Huang and Chiang 2005, algorithm 3): a candidate is an alternative with
-        a rank for each input; taking one proposes its neighbours.
+        a rank for each input; a candidate that becomes a plan proposes its neighbours.
         """
         ranking = self._rankings.get(node)
         if ranking is None:
             ranking = self._rankings[node] = _Ranking([], [], set())
             for index, (_, inputs) in enumerate(self._options(node)):
                 yield self._propose(node, ranking, index, (0,) * len(inputs))
-        while len(ranking.found) <= k and ranking.candidates:
+        while len(ranking.plans) <= k and ranking.candidates:
             best = heappop(ranking.candidates)
-            ranking.found.append(best)
+            ranking.plans.append(best)
             _, index, ranks = best
             for position in range(len(ranks)):
                 following = (*ranks[:position], ranks[position] + 1, *ranks[position + 1 :])
                 yield self._propose(node, ranking, index, following)
-        return len(ranking.found) > k
+        return len(ranking.plans) > k
 
     def _propose(
         self, node: Node[G], ranking: _Ranking[G, A], index: int, ranks: tuple[int, ...]
@@ -240,11 +246,11 @@ class PlanSpace(Generic[G, A]):
         for below, rank in zip(inputs, ranks, strict=True):
             if not (yield self._nth(below, rank)):
                 return
-            cost += self._rankings[below].found[rank][0]
+            cost += self._rankings[below].plans[rank][0]
         heappush(ranking.candidates, (cost, index, ranks))
 
     def _built(self, node: Node[G], k: int) -> Work[PlanTree[G, A]]:
-        _, index, ranks = self._rankings[node].found[k]
+        _, index, ranks = self._rankings[node].plans[k]
         alternative, inputs = self._options(node)[index]
         plans = []
         for below, rank in zip(inputs, ranks, strict=True):

@@ -92,6 +92,6 @@ def _where(
 
 
 def _columns_used(operator: Hashable) -> int:
-    """Enough columns to name all that an operator of one input uses."""
+    """Names for all the columns that an operator of one input uses."""
     kept = getattr(operator, "columns", ())
     return max(2, 1 + max(kept, default=0)) if isinstance(kept, tuple) else 2

@@ -22,7 +22,7 @@ def joined_inputs(
     output: Sequence[int],
     inputs: Sequence[str],
 ) -> str:
-    """``G1(v0,v1) ⋈ G2(v1,v2) → v0,v2``: a join over what its inputs are called."""
+    """``G1(v0,v1) ⋈ G2(v1,v2) → v0,v2``: a join over the names of its inputs."""
     name = notation.variable_names(())
     sides = [
         f"{below}({','.join(map(name, side))})"
@@ -32,8 +32,9 @@ def joined_inputs(
 
 
 def relation(operator: PhysicalOperator, inputs: Sequence[str | None]) -> str | None:
-    """What the rows of an operator may be called where a path walks over them: by the labels
-    that they come from, ``(a⋈b)``. None if that is no short name."""
+    """The name of an operator's rows in a path over them, made of their labels: ``(a⋈b)``.
+
+    None if the name is not short."""
     below = [name for name in inputs if name is not None]
     if len(below) < len(inputs):
         return None
@@ -42,5 +43,5 @@ def relation(operator: PhysicalOperator, inputs: Sequence[str | None]) -> str | 
 
 
 def step_name(label: str | None, position: int) -> str:
-    """What a path calls an input: its name, or else its place among the inputs."""
+    """The name of an input in a path: its own name, or else its position among the inputs."""
     return label if label is not None else f"[{position + 1}]"

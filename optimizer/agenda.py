@@ -39,7 +39,7 @@ Task = ExploreGroup | ExploreExpression | ApplyRule
 
 
 class Agenda(MemoListener):
-    """The tasks that wait, the next one last; a rule waits only once at an expression.
+    """The waiting tasks, the next one last; a rule waits at most once per expression.
 
     Groups merge while tasks wait, so a task resolves its groups when it runs.
     """
@@ -78,7 +78,7 @@ class Agenda(MemoListener):
     # -- changes of the memo ----------------------------------------------------------------
 
     def expression_added(self, expression: GroupExpression) -> None:
-        """Has a new member explored, and matched by the rules that depend on its group."""
+        """Adds tasks to explore a new member, and to match the dependents of its group again."""
         expression.masked |= self.rules.mask_of_new(expression)
         group = self._groups[expression.group]
         if group.explored:
@@ -94,12 +94,12 @@ class Agenda(MemoListener):
         self._wake(survivor, None)
 
     def expression_changed(self, expression: GroupExpression) -> None:
-        """Has a member with a new operator explored like a new one."""
+        """Adds tasks to explore a member with a new operator like a new member."""
         if self._groups[expression.group].explored:
             self.push(ExploreExpression(expression))
 
     def _wake(self, group: Group, of_type: type | None) -> None:
-        """Has dependents matched again: by the rules that look for a type, or by all."""
+        """Adds tasks to match dependents again: by the rules that look for a type, or by all."""
         dead: list[tuple[int, int]] = []
         for key, parent in group.dependents.items():
             if not parent.alive:

@@ -1,4 +1,4 @@
-"""The operators of the algebra, as the memo asks about them."""
+"""The answers of the algebra to the memo's questions about operators."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from ..rules.time_bounds import OWN_TIME, TimeBounds
 
 @dataclass(frozen=True, slots=True)
 class LogicalProperties:
-    """Properties that all expressions of a group agree on.
+    """Properties that all expressions of a group share.
 
-    ``width`` is the number of columns, ``scans`` a set of numbers of scans, as bits, and
-    ``deletions`` whether a stream among them has deletions.
+    ``width`` is the number of columns, ``scans`` the numbers of the scans below, as bits, and
+    ``deletions`` whether one of the scanned streams has deletions.
     """
 
     width: int
@@ -49,7 +49,7 @@ class AlgebraOperators(Operators):
         self._paths_of_labels = paths_of_labels
         self._scans: dict[WScan, int] = {}
         self.deletions = False
-        """Whether any stream has some."""
+        """Whether any stream has deletions."""
         self.finals = False
         """Whether the result of any operator is final: an aggregation, reports."""
         self.flat = FlatForms(groups)

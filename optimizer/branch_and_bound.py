@@ -27,15 +27,15 @@ from .goal_table import GoalTable
 from .goals import Alternative, Goal
 
 FEW_INPUTS = 16
-"""Of more inputs the lower bounds of the later ones are not added up before they are looked at:
-that would take as many steps for each of them as there are inputs."""
+"""The most inputs of an alternative whose lower bounds are added up before each input is
+optimized; for more inputs the sums would take quadratic time."""
 
 
 class BranchAndBound:
     """Finds winners of the goals of one search.
 
     Attributes:
-        circular: whether an alternative was left out as it reads a goal that is being worked on.
+        circular: whether an alternative was left out because it reads an active goal.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class BranchAndBound:
         self._stack: list[Task] = []
 
     def optimize(self, root: GroupId, required: RequiredProperties) -> Winner | None:
-        """The cheapest plan, or the best found in time; None if there was no time for any.
+        """The cheapest plan, or the best plan within the time; None if the time was too short.
 
         Raises:
             CannotPlanError: if nothing computes the root.
@@ -83,7 +83,7 @@ class BranchAndBound:
     def optimize_any(
         self, root: GroupId, acceptable: tuple[RequiredProperties, ...]
     ) -> RequiredProperties | None:
-        """The properties, of those acceptable, under which the root has its cheapest plan.
+        """The acceptable properties under which the root has its cheapest plan.
 
         Raises:
             CannotPlanError: if nothing computes the root under any of them.
@@ -113,11 +113,11 @@ class BranchAndBound:
     def _settle(self, root: Goal) -> None:
         """Costs every goal below the root again, where groups read each other in a circle.
 
-        Branch and bound leaves out an alternative that reads a goal that is being worked on, so
-        goals may have been finished without their cheapest plan. Here all alternatives of all
-        goals below the root are collected, unpruned, and :func:`headrace.memo.cheapest.cheapest`
-        settles the goals in the order of their costs: each winner reads goals that were settled
-        before it, so no plan reads itself. A winner that is as cheap stays.
+        Branch and bound leaves out an alternative that reads an active goal, so it may finish goals
+        without their cheapest plan. This method collects all alternatives of all goals below the
+        root, unpruned. :func:`headrace.memo.cheapest.cheapest` settles the goals in the order of
+        their costs: each winner reads goals that were settled before it, so no plan reads itself.
+        A winner stays unless another alternative is cheaper.
         """
         goals = [root]
         alternatives: dict[Goal, list[Alternative]] = {}
@@ -129,8 +129,8 @@ class BranchAndBound:
             alternatives[goal] = list(self.goals.alternatives(goal))
             goals.extend(below for _, inputs in alternatives[goal] for below in inputs)
         priced = {
-            goal: [(choice.local, inputs) for choice, inputs in found]
-            for goal, found in alternatives.items()
+            goal: [(choice.local, inputs) for choice, inputs in choices]
+            for goal, choices in alternatives.items()
         }
         for settled in cheapest(priced):
             if self.budget.ends_search():
@@ -198,12 +198,13 @@ class OptimizeInputs(Task):
     def __init__(self, goal: Goal, alternative: Alternative) -> None:
         self.goal = goal
         self.alternative = alternative
-        # How many of the first inputs have plans, and the cost with those; not added up again.
+        # The number of first inputs with plans, and the cost including them, so that a later run of
+        # the task does not add them up again.
         self.priced = 0
         self.total = alternative.choice.local
 
     def run(self, search: BranchAndBound) -> None:
-        """Sums in the order of the inputs, as every cost of a plan is summed."""
+        """Adds costs in the order of the inputs, as everywhere: equal plans have equal sums."""
         goal, prune = self.goal, search.prune
         choice, inputs = self.alternative
         limit = goal.limit if prune else inf
@@ -221,14 +222,14 @@ class OptimizeInputs(Task):
             else:
                 total += max(below.failed, 0.0)
                 missing = missing or below
-            # Adding is monotone in floating point too: what is pruned here could not have won.
+            # Floating-point addition is monotone, so an alternative pruned here could not have won.
             if total == inf or (prune and (total > limit or total >= best)):
                 search.events.pruned(goal, self.alternative, total, min(limit, best))
                 return
             if missing is not None and len(inputs) > FEW_INPUTS:
                 break
         if missing is None:
-            # A choice without inputs was not held against the limit yet.
+            # A choice without inputs has not been compared with the limit yet.
             if total < best and not (prune and total > limit):
                 search.goals.set_winner(goal, choice, inputs, total)
             else:
@@ -253,7 +254,7 @@ class FinishGoal(Task):
     goal: Goal
 
     def run(self, search: BranchAndBound) -> None:
-        """A plan within the bound is the cheapest of all; that there is none is worth keeping."""
+        """A plan within the bound is the cheapest of all; without one the goal keeps the bound."""
         goal = self.goal
         goal.active = False
         if goal.best is not None:

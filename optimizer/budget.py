@@ -1,4 +1,4 @@
-"""The bounds of a search: expressions, time, and whether its caller still wants it."""
+"""The bounds of a search: expressions, time, and cancellation by its caller."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from .options import Options
 StopReason = Literal["complete", "budget_ms", "budget_expressions", "cancelled"]
 
 EXPLORING = 0.75
-"""The part of the time in which expressions may be looked for; the rest is for costing them."""
+"""The part of the time for exploring expressions; the rest is for costing them."""
 LISTING = 2.0
-"""How many budgets may be over when plans are listed: as long again as the search had."""
+"""The number of budgets within which plans may be listed, the search included."""
 
 
 class Budget:
     """The bounds of one search, which starts now, and why it ended.
 
     The time is that of the whole request (:class:`headrace.algebra.deadline.Deadline`), which may
-    have begun long before its search. Once exploration or the search is over, it stays so.
+    have begun long before its search. Exploration, or a search, that is over never resumes.
 
     Attributes:
         interruptible: whether the search may end at any moment, rather than after a number of
@@ -65,7 +65,7 @@ class Budget:
         return self.cut
 
     def out_of_time(self, part: float = 1.0) -> bool:
-        """Whether that part of the time is over, or the search was cancelled."""
+        """Whether a part of the time is over, or the search was cancelled."""
         if not self.interruptible:
             return False
         reason = self._deadline.passed(part)

@@ -25,9 +25,9 @@ class Coster(MemoListener):
     Attributes:
         groups: the groups of the memo.
         algebra: their operators.
-        cost_model: what estimates and costs come from.
-        parallelism: over how many partitions a plan runs.
-        stale: whether the choices of a group that was costed have changed since.
+        cost_model: computes estimates and costs.
+        parallelism: the number of partitions of a plan.
+        stale: whether the choices of a group have changed since the group was costed.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Coster(MemoListener):
 
     @property
     def choices_priced(self) -> int:
-        """How many choices there are now."""
+        """The number of choices so far."""
         return sum(map(len, self._choices.values()))
 
     def estimate(self, group: GroupId) -> Characteristics:
@@ -89,7 +89,7 @@ class Coster(MemoListener):
     def delivered(
         self, choice: Choice, inputs: tuple[DeliveredProperties, ...]
     ) -> DeliveredProperties:
-        """The properties of a choice's result over inputs with such properties."""
+        """The properties of a choice's result, from the properties of its inputs."""
         return delivered(choice.operator, self.widths(choice), inputs, self.parallelism)
 
     def choices(self, group: GroupId) -> tuple[Choice, ...]:
@@ -105,8 +105,8 @@ class Coster(MemoListener):
     ) -> Choice:
         """A choice with its cost on the busiest partition.
 
-        ``divided``: over how many partitions the rows of each input are, and ``result_divided``
-        those of the group.
+        ``divided`` is the number of partitions of the rows of each input, ``result_divided`` the
+        number for the rows of the group.
         """
         if self.parallelism == 1:
             return choice
@@ -135,7 +135,7 @@ class Coster(MemoListener):
     def _price(self, group: GroupId) -> tuple[Choice, ...]:
         """Prices the different operators over different inputs of a group's members."""
         algebra = self.algebra
-        found: dict[Hashable, Choice] = {}
+        cheapest_choices: dict[Hashable, Choice] = {}
         output = self._estimates[group]
         for expression in self.groups[group].expressions:
             read = expression.inputs
@@ -146,8 +146,8 @@ class Coster(MemoListener):
                     operator = algebra.times.shrunk(implemented, read)
                     if deletions:
                         operator = operator.over_deletions()
-                    if (operator, read) not in found:
+                    if (operator, read) not in cheapest_choices:
                         local = self.cost_model.cost(operator, output, inputs)
                         choice = Choice(operator, read, local, rule.name, expression.id)
-                        found[operator, read] = choice
-        return tuple(sorted(found.values(), key=lambda c: (c.local, c.source)))
+                        cheapest_choices[operator, read] = choice
+        return tuple(sorted(cheapest_choices.values(), key=lambda c: (c.local, c.source)))

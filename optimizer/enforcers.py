@@ -46,7 +46,7 @@ IN_SQL = (WScan, WScanUnion, Filter, Project)
 def enforcers(
     coster: Coster, group: GroupId, required: RequiredProperties
 ) -> Iterator[tuple[Choice, RequiredProperties]]:
-    """The enforcers that deliver ``required``, each with what it requires of the same group."""
+    """The enforcers that deliver ``required``, each with its requirements on the same group."""
     if required.convention is Convention.SPARK_SQL or is_final(coster, group):
         return
     here = required.distribution
@@ -99,8 +99,8 @@ def exchange(coster: Coster, group: GroupId, below: Distribution, here: Distribu
 def is_final(coster: Coster, group: GroupId) -> bool:
     """Whether no enforcer stands above a group.
 
-    AGGREGATE gives a row when it ends, long after others of a later ts, and its rows are
-    coalesced, as are those of REPORT.
+    AGGREGATE gives a row when its validity ends, long after other rows with a later ts, and its
+    rows are coalesced, as are those of REPORT.
     """
     if not coster.algebra.finals:
         return False

@@ -53,7 +53,7 @@ class Entry:
         self._empty: set[GroupId] = set()
 
     def insert(self, expression: LogicalExpression) -> GroupId:
-        """Inserts an expression with all that it reads; returns its group.
+        """Inserts an expression and the expressions below it; returns its group.
 
         Raises:
             algebra.deadline.OutOfTimeError: if the time is over.

@@ -1,9 +1,9 @@
-"""What can go wrong in planning."""
+"""The errors of planning."""
 
 
 class CannotPlanError(RuntimeError):
-    """No complete plan exists; the message says what nothing computes."""
+    """No complete plan exists; the message names the operator or group that has no plan."""
 
 
 class SearchCancelledError(Exception):
-    """Looking at a memo's plans was cancelled; a search itself ends with a plan instead."""
+    """A listing of a memo's plans was cancelled; a cancelled search returns a plan instead."""

@@ -1,4 +1,4 @@
-"""The events of a search, in order, and those who listen to them."""
+"""The events of a search, in order, and their listeners."""
 
 from __future__ import annotations
 
@@ -42,9 +42,13 @@ class GroupsMerged:
 class RuleApplied:
     """A rule was applied to one binding.
 
-    ``matched`` are the ids of the expressions bound, ``results`` the number of expressions that
-    the rule yielded, ``new`` how many of them were not in the memo, and ``known`` the ids of those
-    that were.
+    Attributes:
+        step: the number of the event.
+        rule: the name of the rule.
+        matched: the ids of the bound expressions.
+        results: the number of expressions that the rule yielded.
+        new: the number of yielded expressions that were not in the memo.
+        known: the ids of the yielded expressions that were in the memo.
     """
 
     step: int
@@ -59,8 +63,13 @@ class RuleApplied:
 class WinnerChanged:
     """A cheaper plan was found for a goal.
 
-    ``inputs`` are the costs of the plans that the winner reads, ``before`` the cost of the plan
-    that it replaces, None for the first one.
+    Attributes:
+        step: the number of the event.
+        group: the group of the goal.
+        required: the required properties of the goal.
+        winner: the cheaper plan.
+        inputs: the costs per time unit of the plans that the winner reads.
+        before: the cost per time unit of the replaced plan; None for the first plan.
     """
 
     step: int
@@ -72,15 +81,22 @@ class WinnerChanged:
 
     @property
     def cost(self) -> float:
-        """What the plan costs per time unit."""
+        """The cost of the plan per time unit."""
         return self.winner.cost
 
 
 @dataclass(frozen=True, slots=True)
 class AlternativePruned:
-    """An alternative of a goal was not followed to the end.
+    """An alternative of a goal was left because it costs more than a bound.
 
-    It costs ``cost``, or at least that if not ``exact``; plans win only below ``bound``.
+    Attributes:
+        step: the number of the event.
+        group: the group of the goal.
+        required: the required properties of the goal.
+        choice: the operator of the alternative.
+        cost: the cost of the alternative per time unit, or a lower bound of the cost.
+        exact: whether ``cost`` is the cost itself.
+        bound: the cost per time unit below which a plan would win.
     """
 
     step: int
@@ -111,10 +127,10 @@ Event = (
 
 
 class Listener(Protocol):
-    """Is told of every event, in order."""
+    """Receives every event, in order."""
 
     def __call__(self, event: Event, /) -> None:
-        """Takes note of an event."""
+        """Handles an event."""
         ...
 
 
@@ -139,24 +155,24 @@ class Events(MemoListener):
         """Whether anyone listens; if not, callers need not prepare events."""
 
     def group_added(self, group: Group) -> None:
-        """Tells of a new group."""
+        """Reports a new group."""
         if self.wanted:
             self._tell(GroupAdded, group.id)
 
     def expression_added(self, expression: GroupExpression) -> None:
-        """Tells of a new member."""
+        """Reports a new member."""
         if self.wanted:
             self._tell(ExpressionAdded, expression.group, expression)
 
     def groups_merged(self, survivor: Group, absorbed: Group) -> None:
-        """Tells that groups merged."""
+        """Reports a merge of groups."""
         if self.wanted:
             self._tell(GroupsMerged, survivor.id, absorbed.id)
 
     def rule_applied(
         self, rule: str, match: Match, results: int, new: int, known: Sequence[int]
     ) -> None:
-        """Tells that a rule was applied."""
+        """Reports the application of a rule."""
         if self.wanted:
             matched = tuple(e.id for e in match.expressions)
             self._tell(RuleApplied, rule, matched, results, new, tuple(known))
@@ -164,13 +180,13 @@ class Events(MemoListener):
     def winner_changed(
         self, group: GroupId, goal: Goal, inputs: Sequence[Goal], before: float | None
     ) -> None:
-        """Tells that a cheaper plan was found for a goal of the group."""
+        """Reports a cheaper plan for a goal of the group."""
         if self.wanted and goal.best is not None:
             costs = tuple([below.best.cost for below in inputs if below.best is not None])
             self._tell(WinnerChanged, group, goal.required, goal.best, costs, before)
 
     def pruned(self, goal: Goal, alternative: Alternative, cost: float, bound: float) -> None:
-        """Tells that an alternative was left at ``cost``, as it cannot be the cheapest."""
+        """Reports that an alternative was pruned at ``cost``, as it cannot be the cheapest."""
         if self.wanted:
             choice, inputs = alternative
             costs = [below.best.cost for below in inputs if below.done and below.best is not None]
@@ -178,7 +194,7 @@ class Events(MemoListener):
             self._tell(AlternativePruned, goal.group, goal.required, choice, cost, exact, bound)
 
     def costs_forgotten(self) -> None:
-        """Tells that all winners were forgotten."""
+        """Reports that all winners were forgotten."""
         if self.wanted:
             self._tell(CostsForgotten)
 
@@ -191,7 +207,7 @@ class Events(MemoListener):
 
 @dataclass(slots=True)
 class RuleStatistics:
-    """Counts of one rule: bindings tried, results, known ones among them, and milliseconds."""
+    """Counts of one rule: bindings tried, results, results already in the memo, milliseconds."""
 
     bindings: int = 0
     fired: int = 0

@@ -13,7 +13,7 @@ from .events import Events
 from .rule_table import RuleEntry
 
 TASKS_PER_CHECK = 16
-"""After how many tasks the time is looked at."""
+"""The number of tasks between two checks of the time."""
 
 
 class Explorer:
@@ -74,7 +74,7 @@ class Explorer:
                     self._agenda.push(ExploreGroup(group.id))
 
     def _wants(self, entry: RuleEntry, expression: GroupExpression) -> bool:
-        """Whether a rule is to be applied to an expression that it has not been applied to."""
+        """Whether a rule has neither been applied to an expression nor is masked on it."""
         if (expression.masked | expression.fired) & entry.bit:
             return False
         if not entry.rule.considers(expression, self._context):

@@ -29,7 +29,7 @@ def winning_plan(coster: Coster, root: GroupId, required: RequiredProperties) ->
     """
     steps: dict[GoalKey, Step] = {}
     start: GoalKey = (coster.groups.find(root), required)
-    # The goals on the way down to the one at hand, with what their winners still need.
+    # The goals from the root down to the current one, each with its unread inputs.
     path: dict[GoalKey, _Opened] = {}
     _open(coster, start, path)
     while path:

@@ -23,7 +23,7 @@ class GoalTable:
         self._goals: dict[tuple[GroupId, RequiredProperties], Goal] = {}
 
     def __iter__(self) -> Iterator[Goal]:
-        """The goals of groups that are still there, in the order in which they were asked for."""
+        """The goals of groups that were not merged away, in the order of their creation."""
         alive = self._groups.alive
         return iter([goal for goal in self._goals.values() if goal.group in alive])
 
@@ -38,7 +38,7 @@ class GoalTable:
     def physical_alternatives(self, goal: Goal) -> list[Alternative]:
         """The alternatives by an operator that computes the group, the cheapest operator first."""
         coster = self.coster
-        found: list[Alternative] = []
+        alternatives: list[Alternative] = []
         for choice in coster.choices(goal.group):
             widths = coster.widths(choice)
             for children in child_requirements(
@@ -47,11 +47,13 @@ class GoalTable:
                 placed = coster.placed(
                     choice, goal.group, children.divided, children.result_divided
                 )
-                asked = zip(choice.inputs, children.required, strict=True)
-                found.append(Alternative(placed, tuple([self.goal(*below) for below in asked])))
+                below_goals = zip(choice.inputs, children.required, strict=True)
+                alternatives.append(
+                    Alternative(placed, tuple([self.goal(*below) for below in below_goals]))
+                )
         if coster.parallelism > 1:
-            found.sort(key=lambda alternative: alternative.choice.local)
-        return found
+            alternatives.sort(key=lambda alternative: alternative.choice.local)
+        return alternatives
 
     def enforced_alternatives(self, goal: Goal) -> Iterator[Alternative]:
         """The enforcers that lead to a goal, each over a weaker goal of the same group."""
@@ -64,7 +66,7 @@ class GoalTable:
         yield from self.enforced_alternatives(goal)
 
     def set_winner(self, goal: Goal, choice: Choice, inputs: tuple[Goal, ...], cost: float) -> None:
-        """Keeps a plan that is cheaper than those found before."""
+        """Records a plan that is cheaper than the goal's earlier plans."""
         before = None if goal.best is None else goal.best.cost
         below = tuple([(g.group, g.required) for g in inputs])
         goal.best = Winner(cost, choice.local, choice, below)

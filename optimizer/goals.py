@@ -1,4 +1,4 @@
-"""Goals of the search: a group under required properties, and what is known of it."""
+"""Goals of the search: a group under required properties, with its bounds and winner."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class Goal:
     """A group under required properties.
 
     Attributes:
-        group: the group that is to be computed.
+        group: the group to compute.
         required: the properties of its rows.
         best: the cheapest plan found so far; the cheapest of all once ``done``.
         done: whether all alternatives were tried and there is a plan.
         failed: the largest cost bound under which there is certainly no plan.
         active: whether alternatives are being tried.
-        limit: the cost bound within which they are tried.
+        limit: the cost bound for the alternatives.
     """
 
     __slots__ = ("active", "best", "done", "failed", "group", "limit", "required")
@@ -63,7 +63,7 @@ class Goal:
 
 
 class Alternative(NamedTuple):
-    """One of the ways to reach a goal: a choice over the goals of its inputs."""
+    """An alternative of a goal: a choice over the goals of its inputs."""
 
     choice: Choice
     inputs: tuple[Goal, ...]

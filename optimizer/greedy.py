@@ -1,7 +1,7 @@
 """A good join order without a search, for queries too large to be searched exhaustively.
 
-Several greedy orders are built, and the cheapest is improved: some of its joins are taken apart
-into a few blocks, which dynamic programming joins in the cheapest way, until nothing improves.
+Several greedy orders are built, and the cheapest is improved: some of its joins are split into a
+few blocks, which dynamic programming joins at the least cost, until no split improves the order.
 Sets of atoms are bits of a number. Costs are those of hash joins on the estimates of the cost
 model, with one estimate per set of atoms, as the memo has one per group. Two sets that share
 no variable are joined only after all others.
@@ -26,13 +26,13 @@ from .entry import JoinOrder, Joins
 from .options import Options
 
 BLOCKS = 7
-"""How many parts are joined in the cheapest way; that takes at most 966 joins."""
+"""The number of parts that dynamic programming joins; takes at most 966 joins."""
 STARTS = 4
-"""From how many atoms an order is grown: those with the fewest rows."""
+"""The number of atoms, those with the fewest rows, from which an order is grown."""
 ORDERING = 0.5
 """The part of the time after which the best order found until then is taken."""
 EXPRESSIONS_PER_MS = 2
-"""How fast a search is at least, on a slow or busy machine."""
+"""The least speed of a search, in expressions per millisecond, on a slow or busy machine."""
 
 
 def may_be_cut(atoms: int, options: Options) -> bool:
@@ -66,10 +66,10 @@ def greedy_joins(
     cost_model: CostEstimator,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Joins:
-    """The joins of a PATTERN of two or more inputs with such estimates.
+    """A join order for a PATTERN of two or more inputs with the given estimates.
 
-    They cost no more than those in written order. Once ``stopped`` returns true, the best order
-    found until then is returned.
+    The order costs no more than the written order. Once ``stopped`` returns true, the best order
+    so far is returned.
     """
     space = _Space(pattern, estimates, cost_model)
     best = space.grown(0, lambda _, atom: atom.first)
@@ -83,7 +83,7 @@ def greedy_joins(
 
 
 class _StoppedError(Exception):
-    """There is no time for another join."""
+    """The time is over, and another join would have to be costed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,14 +127,14 @@ class _Space:
         return bool(self._variables[left] & self._variables[right])
 
     def rows(self, plan: _Plan) -> float:
-        """How many rows of a set arrive per time unit."""
+        """The rows of a set that arrive per time unit."""
         return self._estimates[plan.atoms].arrival_rate
 
     def join(self, left: _Plan, right: _Plan) -> _Plan:
         """The join of two plans.
 
         Raises:
-            _StoppedError: if there is no time to look at one that is new.
+            _StoppedError: if the join is new and the time is over.
         """
         local = self._local.get((left.atoms, right.atoms))
         if local is None:
@@ -143,15 +143,15 @@ class _Space:
             local = self._local[left.atoms, right.atoms] = self._join(left.atoms, right.atoms)
         return _Plan(left.atoms | right.atoms, local + left.cost + right.cost, (left, right))
 
-    def grown(self, start: int, worth: Callable[[_Plan, _Plan], float]) -> _Plan:
-        """A left-deep plan from an atom: the connected atom of the least worth is joined next."""
+    def grown(self, start: int, weight: Callable[[_Plan, _Plan], float]) -> _Plan:
+        """A left-deep plan from an atom: the connected atom of the least weight is joined next."""
         waiting = list(self.atoms)
         parts: list[_Plan] = []
         done = waiting.pop(start)
         while waiting:
             near = [atom for atom in waiting if self.connected(done.atoms, atom.atoms)]
             if near:
-                following = min(near, key=partial(worth, done))
+                following = min(near, key=partial(weight, done))
                 waiting.remove(following)
                 done = self.join(done, following)
             else:
@@ -159,12 +159,12 @@ class _Space:
                 done = waiting.pop(0)
         return reduce(self.join, [*parts, done])
 
-    def paired(self, worth: Callable[[_Plan], float]) -> _Plan:
-        """A plan that joins next those two parts whose join has the least worth."""
+    def paired(self, weight: Callable[[_Plan], float]) -> _Plan:
+        """A plan that joins next the two parts whose join has the least weight."""
         parts = list(self.atoms)
         joins = self._pairs(parts)
         while len(parts) > 1:
-            done = min(joins or self._pairs(parts, crossing=True), key=worth)
+            done = min(joins or self._pairs(parts, crossing=True), key=weight)
             parts = [part for part in parts if not part.atoms & done.atoms]
             joins = [join for join in joins if not join.atoms & done.atoms]
             joins += [self.join(p, done) for p in parts if self.connected(p.atoms, done.atoms)]
@@ -224,14 +224,14 @@ def _candidates(space: _Space) -> Iterator[_Plan]:
 
 
 def _improvements(space: _Space, plan: _Plan) -> Iterator[_Plan]:
-    """Cheaper and cheaper plans, until no join can be improved together with some below it."""
+    """Plans of falling cost, until no join can be improved together with some joins below it."""
     settled: set[_Plan] = set()
     while True:
         join = next((join for join in _joins_of(plan) if join not in settled), None)
         if join is None:
             return
         better = space.exact(_blocks(join))
-        if better is None or better.cost >= join.cost * (1 - 1e-9):  # rounding is no gain
+        if better is None or better.cost >= join.cost * (1 - 1e-9):  # ignore rounding errors
             settled.add(join)
         else:
             plan = _replaced(space, plan, join, better)
@@ -239,7 +239,7 @@ def _improvements(space: _Space, plan: _Plan) -> Iterator[_Plan]:
 
 
 def _blocks(plan: _Plan) -> list[_Plan]:
-    """The parts of a plan after its last join and the dearest below were taken apart."""
+    """The parts of a plan after its last join and the dearest joins below are split."""
     blocks = list(plan.inputs)
     while len(blocks) < BLOCKS:
         dearest = max(blocks, key=_cost)
@@ -264,10 +264,10 @@ def _replaced(space: _Space, plan: _Plan, old: _Plan, new: _Plan) -> _Plan:
 
 def _joins_of(plan: _Plan) -> list[_Plan]:
     """The joins of a plan, each after those below it."""
-    found = [plan] if plan.inputs else []
-    for join in found:
-        found.extend(below for below in join.inputs if below.inputs)
-    return found[::-1]
+    joins = [plan] if plan.inputs else []
+    for join in joins:
+        joins.extend(below for below in join.inputs if below.inputs)
+    return joins[::-1]
 
 
 def _bits(numbers: Iterable[int]) -> int:

@@ -1,8 +1,8 @@
-"""Normalization of a query before the memo: rewrites that always win.
+"""Normalization of a query before the memo: rewrites that never make a plan more expensive.
 
 Filters on filters become one, in the normal form of predicates, by the memo's own rules (2 and 3).
-A filter that is always true goes away, and one that is never true makes its input empty. Regexes
-need no such stage: the canonical form of a PATH has its regex in normal form.
+A filter that is always true is removed, and one that is never true makes its input empty. Regexes
+need no normalization here: the canonical form of a PATH has its regex in normal form.
 
 This module also finds the rules that cannot apply to a query.
 """
@@ -30,7 +30,7 @@ from ..rules.columns import FlatForms
 from ..rules.rule import Context, TransformationRule
 
 ALWAYS_WIN = frozenset({"FilterIdempotent", "FilterMerge"})
-"""The rules of this stage."""
+"""The rules of normalization."""
 
 
 def normalized(
@@ -38,7 +38,7 @@ def normalized(
     rules: Sequence[TransformationRule],
     deadline: Deadline = NO_DEADLINE,
 ) -> LogicalExpression:
-    """The expression after every rewrite of those ``rules`` that always win.
+    """Normalizes an expression by the normalization rules among ``rules``.
 
     Raises:
         algebra.predicate.PredicateError: for a predicate that is not allowed.
@@ -61,7 +61,7 @@ def normalized(
 def absent_operators(expression: LogicalExpression) -> frozenset[type]:
     """The operators that no rule can bring into a query.
 
-    Only a PATH gives rise to unions, and only a predicate or simple paths to filters.
+    Rules make unions only from a PATH, and filters only from a predicate or simple paths.
     """
     filters = unions = False
     for current in _inputs_first(expression):
@@ -109,16 +109,16 @@ class _Stage:
     def filtered(
         self, operator: Filter, below: LogicalExpression, name: str | None
     ) -> LogicalExpression:
-        """A filter over what is settled already."""
+        """A filter over an input that is already in the memo."""
         inner = self._group_of.get(id(below))
         if inner is None:
             inner = self._memo.insert(Expression(_Below(len(self._made)))).group
-            self._remember(inner, below)
+            self._record(inner, below)
         group = self._settle(self._memo.insert(Expression(operator, (inner,))).group)
         built = self._built(group)
         if name is not None and built.name is None:
             built = replace(built, name=name)
-            self._remember(group, built)
+            self._record(group, built)
         return built
 
     def _settle(self, group: GroupId) -> GroupId:
@@ -143,27 +143,27 @@ class _Stage:
         return None
 
     def _built(self, group: GroupId) -> LogicalExpression:
-        known = self._made.get(group)
-        if known is None:
+        built = self._made.get(group)
+        if built is None:
             (expression,) = self._memo.group(group).expressions
             operator = expression.operator
             assert isinstance(operator, Filter)
-            known = self._built(expression.inputs[0])
+            built = self._built(expression.inputs[0])
             if operator.predicate == FALSE:
-                known = LogicalExpression(Empty(known.width))
+                built = LogicalExpression(Empty(built.width))
             elif operator.predicate != TRUE:
-                known = LogicalExpression(operator, (known,))
-            self._remember(group, known)
-        return known
+                built = LogicalExpression(operator, (built,))
+            self._record(group, built)
+        return built
 
-    def _remember(self, group: GroupId, expression: LogicalExpression) -> None:
+    def _record(self, group: GroupId, expression: LogicalExpression) -> None:
         self._made[group] = expression
         self._group_of.setdefault(id(expression), group)
-        self._kept.append(expression)  # so that no other gets its id
+        self._kept.append(expression)  # keeps the object alive, so that its id stays unique
 
 
 def _inputs_first(root: LogicalExpression) -> Iterator[LogicalExpression]:
-    """The different expressions, told by identity, each after its inputs."""
+    """The expressions, distinguished by identity, each after its inputs."""
     seen: set[int] = set()
     pending = [root]
     while pending:

@@ -50,19 +50,20 @@ class Optimizer:
 
         Args:
             query: the query.
-            streams: go into the plan as they are.
+            streams: the streams that the plan declares.
             time_unit: the unit of costs and rates.
-            listeners: are told of each event of the search.
-            trace: whether, or within which limits, the result has a trace.
-            cancelled: asked often; once it is true the best complete plan found is returned.
-            deadline: one that began earlier, in place of ``cancelled`` and the options'
+            listeners: receive each event of the search.
+            trace: whether the result has a trace, or the limits of the trace.
+            cancelled: polled during the search; once it returns true, the search returns the best
+                complete plan so far.
+            deadline: a deadline that began earlier; replaces ``cancelled`` and the options'
                 ``budget_ms``.
 
         Raises:
             algebra.predicate.PredicateError: for a predicate that is not allowed.
-            rules.registry.UnknownRuleError: if a rule is to be disabled that does not exist.
-            optimizer.CannotPlanError: if nothing computes the query.
-            algebra.deadline.OutOfTimeError: if there is no time to come to any plan.
+            rules.registry.UnknownRuleError: if the options disable a rule that does not exist.
+            optimizer.CannotPlanError: if no physical operators compute the query.
+            algebra.deadline.OutOfTimeError: if the time is over before there is any plan.
         """
         options = self._options
         if deadline is None:
@@ -82,13 +83,13 @@ class Optimizer:
         order = start_order(search.coster, options, budget)
         root = Entry(memo, search.algebra.flat, order, deadline).insert(expression)
         acceptable = answers(hashable_columns(expression), options.parallelism)
-        found: list[tuple[Step, RequiredProperties | None]] = []
+        plans: list[tuple[Step, RequiredProperties | None]] = []
         if budget.interruptible:
-            # The plan to return if there is no time to cost what exploring finds.
-            found.append((search.start_plan(root, acceptable), None))
+            # The plan to return if the time ends before the explored expressions are costed.
+            plans.append((search.start_plan(root, acceptable), None))
         if (winner := search.branch_and_bound.optimize_any(root, acceptable)) is not None:
-            found.insert(0, (winning_plan(search.coster, root, winner), winner))
-        best, required = min(found, key=lambda plan: plan[0].cost)
+            plans.insert(0, (winning_plan(search.coster, root, winner), winner))
+        best, required = min(plans, key=lambda plan: plan[0].cost)
         space = SearchSpace(memo, search.goals)
         if options.check:
             memo.check(None if budget.cut else space.alternatives)

@@ -17,17 +17,17 @@ class Options:
     of the tests.
 
     Attributes:
-        disabled_rules: transformation rules that are not applied, by name.
+        disabled_rules: the names of transformation rules that are not applied.
         budget_ms: the most time, in milliseconds; None is no bound.
         budget_expressions: the most group expressions of the memo; None is no bound.
         prune: whether alternatives over a cost bound are left out.
-        duplicate_free: whether rule applications are left out that could find nothing new.
-        cross_products: whether joins are reordered into ones without a shared variable.
+        duplicate_free: whether rule applications that could find nothing new are left out.
+        cross_products: whether joins are reordered into joins without a shared variable.
         check: whether every invariant of the memo is checked when the search ends.
-        parallelism: over how many partitions the plan runs.
+        parallelism: the number of partitions of the plan.
         simple_budget: the most steps that SIMPLE_PATH may take for an edge.
-        evaluate_every: results have to be right at its multiples alone, in time units; None is at
-            every instant.
+        evaluate_every: the period, in time units, at whose multiples results have to be right;
+            None requires right results at every instant.
     """
 
     disabled_rules: frozenset[str] = frozenset()

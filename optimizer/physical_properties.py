@@ -1,7 +1,8 @@
 """The properties that an operator requires of its inputs, and those that it delivers.
 
 A row stream is *coalesced* if the validity of no row lies within that of earlier rows of its value.
-Operators say whether they deliver that, or pass it on (:mod:`headrace.algebra.physical`).
+Each operator declares whether it delivers this property, or passes it on
+(:mod:`headrace.algebra.physical`).
 
 Distributions are chosen in :mod:`headrace.optimizer.placements`.
 """
@@ -33,8 +34,8 @@ COALESCED_ON_ONE = RequiredProperties(distribution=SINGLE, coalesced=True)
 class ChildRequirements:
     """The properties required of the inputs, so that an operator delivers its own.
 
-    ``divided`` and ``result_divided``: over how many partitions the rows of each input, and of the
-    result, are.
+    ``divided`` is the number of partitions of the rows of each input, ``result_divided`` the
+    number for the rows of the result.
     """
 
     required: tuple[RequiredProperties, ...]
@@ -43,7 +44,7 @@ class ChildRequirements:
 
 
 def hashable_columns(expression: LogicalExpression) -> int:
-    """By how many columns the rows of a query can be hashed: by keys, where it has keys."""
+    """The number of columns that the rows of a query can be hashed by; its keys if it has keys."""
     operator = expression.operator
     if isinstance(operator, Report):
         return hashable_columns(expression.inputs[0])
@@ -51,9 +52,9 @@ def hashable_columns(expression: LogicalExpression) -> int:
 
 
 def answers(width: int, parallelism: int) -> tuple[RequiredProperties, ...]:
-    """The properties under which a plan of so many columns to hash by is a complete one.
+    """The properties of a complete plan, for a query with ``width`` columns to hash by.
 
-    Without a column there is nothing to hash by, and equal rows meet on one partition only.
+    Without such a column equal rows meet only if all rows are on a single partition.
     """
     if parallelism == 1:
         return (COALESCED,)
@@ -68,32 +69,32 @@ def child_requirements(
 ) -> tuple[ChildRequirements, ...]:
     """All the requirements on the inputs under which the operator delivers ``required``.
 
-    ``widths`` are the inputs' numbers of columns. Enforcers are left out: they close the
-    gap that remains. ``any`` stands for rows that each lie on one of several partitions,
-    however they were hashed; rows on a single one have to be required.
+    ``widths`` are the inputs' numbers of columns. Enforcers are not considered here. ``any`` stands
+    for rows that each lie on one of several partitions, under any hash; it does not include rows
+    that all lie on a single partition.
     """
-    asked = operator.ends_deletions
+    coalesced = operator.ends_deletions
     if operator.marks is not (required.update_pattern is UpdatePattern.MARKED):
         return ()
     if required.coalesced and not operator.coalesces:
         if not operator.keeps_coalesced(widths):
             return ()
-        asked = True
+        coalesced = True
     fitting = [
         placement
         for placement in placements(operator, widths, parallelism)
         if placement.output.convention is required.convention
         and _fits(placement.output.distribution, required.distribution, parallelism)
     ]
-    found = {_requirements(p, asked, required, parallelism): p for p in fitting}
+    placement_of = {_requirements(p, coalesced, required, parallelism): p for p in fitting}
     return tuple(
         ChildRequirements(
             inputs,
             tuple([place.divided(parallelism) for place in placement.inputs]),
             placement.output.divided(parallelism),
         )
-        for inputs, placement in found.items()
-        if len(found) == 1 or not any(_covers(other, inputs) for other in found)
+        for inputs, placement in placement_of.items()
+        if len(placement_of) == 1 or not any(_covers(other, inputs) for other in placement_of)
     )
 
 
@@ -139,10 +140,10 @@ def delivered(
     inputs: tuple[DeliveredProperties, ...],
     parallelism: int = 1,
 ) -> DeliveredProperties:
-    """The properties that the operator delivers over such inputs.
+    """The properties that the operator delivers over inputs with the given properties.
 
     Raises:
-        ValueError: if it cannot run over them.
+        ValueError: if the operator cannot run over the inputs.
     """
     places = tuple([Place(i.distribution, i.convention) for i in inputs])
     output = next(

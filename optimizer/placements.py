@@ -1,10 +1,11 @@
-"""Placements: how the rows of an operator lie over partitions, and what computes them.
+"""Placements: the distributions and conventions of an operator's inputs and result.
 
-Each operator has its law, over which inputs it gives the right rows and how its result lies then
-(:meth:`headrace.algebra.physical.PhysicalOperator.distribution`); the executor checks plans by the
-same law. Of what the law allows the search tries the distributions that the operator prefers. Over
-one partition every row lies on it. Over several, what Spark SQL computes lies *any*how, as scans
-leave it; only scans, and the filters and projections on them, run in Spark SQL.
+Each operator has a law
+(:meth:`headrace.algebra.physical.PhysicalOperator.distribution`): it names the distributions of the
+inputs over which the operator gives the right rows, and the distribution of its result. The
+executor checks plans by the same law. The search tries the distributions that the law allows and
+the operator prefers. Over several partitions rows that Spark SQL computes have the distribution
+``any``, as scans leave them. Only scans, and the filters and projections on them, run in Spark SQL.
 
 Rows are hashed by one column: that suffices for every operator here and keeps the goals of a
 group linear in its columns.
@@ -33,19 +34,19 @@ __all__ = ["DIVIDED", "Place", "Placement", "distributions", "hashed", "placemen
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """How rows lie over partitions, and what computes them."""
+    """The distribution of rows over partitions, and the convention that computes them."""
 
     distribution: Distribution
     convention: Convention = Convention.KERNEL
 
     def divided(self, parallelism: int) -> int:
-        """Over how many partitions the rows are divided."""
+        """The number of partitions that the rows are divided over."""
         return parallelism if self.distribution.spread in DIVIDED else 1
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Places of an operator's inputs over which it gives the right rows, and that of those."""
+    """Places of an operator's inputs over which its result is right, and the result's place."""
 
     inputs: tuple[Place, ...]
     output: Place
@@ -55,25 +56,25 @@ class Placement:
 def placements(
     operator: PhysicalOperator, widths: tuple[int, ...], parallelism: int
 ) -> tuple[Placement, ...]:
-    """All placements of an operator over inputs of so many columns, each once."""
-    found: list[Placement] = []
+    """All placements of an operator over inputs of these widths, each once."""
+    results: list[Placement] = []
     as_scanned = ANY if parallelism > 1 else SINGLE
     for below, here in operator.conventions:
         if below is Convention.SPARK_SQL:
             inputs = (Place(as_scanned, below),) * len(widths)
-            found.append(Placement(inputs, Place(as_scanned, here)))
+            results.append(Placement(inputs, Place(as_scanned, here)))
         else:
-            found += [
+            results += [
                 Placement(tuple([Place(d, below) for d in inputs]), Place(output, here))
                 for inputs, output in _lawful(operator, widths, parallelism)
             ]
-    return tuple(found)
+    return tuple(results)
 
 
 def _lawful(
     operator: PhysicalOperator, widths: tuple[int, ...], parallelism: int
 ) -> Iterator[tuple[tuple[Distribution, ...], Distribution]]:
-    """Distributions of the inputs that the law of the operator allows, and that of the result."""
+    """Pairs of input distributions that the operator's law allows and the result's distribution."""
     several = parallelism > 1
     tried = operator.input_distributions(widths) if several else iter([(SINGLE,) * len(widths)])
     for inputs in tried:

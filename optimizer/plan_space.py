@@ -1,9 +1,9 @@
 """The plan spaces of a memo: logical, and physical under required properties.
 
-A physical plan has enforcers only where a property is required that the operators below do
-not deliver, and no exchange where rows have the required distribution already, so no two plans do
-the same. To count each once, a goal of this space names the *delivered* properties exactly, where
-the search's goals name those that are required at least.
+A physical plan has enforcers only where the operators below do not deliver a required property,
+and no exchange where rows have the required distribution already, so all plans differ. To count
+each plan once, a goal of this space names the *delivered* properties exactly. A goal of the search
+names the properties that are required at least.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class PlanGoal:
     """A group with the exact properties of its plans.
 
     Attributes:
-        group: what is computed.
-        coalesced: whether its rows are; None for either.
-        place: where its rows lie; None for each on one partition, computed by a kernel.
-        unmoved: whether an exchange reads the goal, so that no other one may deliver it.
-        marked: whether its rows are those of a scan with deletions before RETRACT.
+        group: the group to compute.
+        coalesced: whether the rows are coalesced; None for either.
+        place: the place of the rows; None for each row on one partition, computed by a kernel.
+        unmoved: whether an exchange reads the goal, so that no exchange may deliver it.
+        marked: whether the rows are those of a scan with deletions before RETRACT.
     """
 
     group: GroupId
@@ -65,7 +65,7 @@ def _alternatives(coster: Coster, goal: PlanGoal) -> Sequence[Found]:
         ]
     spreads = _distributions(coster, goal)
     goals = [replace(goal, place=Place(d)) for d in spreads if d != BROADCAST]
-    return [found for exact in goals for found in _alternatives(coster, exact)]
+    return [alternative for exact in goals for alternative in _alternatives(coster, exact)]
 
 
 def _distributions(coster: Coster, goal: PlanGoal) -> tuple[Distribution, ...]:
@@ -78,11 +78,11 @@ def _operators(coster: Coster, goal: PlanGoal, place: Place) -> Iterator[Found]:
         if choice.operator.marks is not goal.marked:
             continue
         widths = coster.widths(choice)
-        asked: bool | None = True if choice.operator.ends_deletions else None
+        coalesced: bool | None = True if choice.operator.ends_deletions else None
         if goal.coalesced is not None:
-            # What passes the property on is as coalesced as its input.
+            # An operator that passes the property on is as coalesced as its input.
             if choice.operator.keeps_coalesced(widths):
-                asked = goal.coalesced
+                coalesced = goal.coalesced
             elif choice.operator.coalesces is not goal.coalesced:
                 continue
         for placement in placements(choice.operator, widths, n):
@@ -91,7 +91,7 @@ def _operators(coster: Coster, goal: PlanGoal, place: Place) -> Iterator[Found]:
             divided = tuple([p.divided(n) for p in placement.inputs])
             placed = coster.placed(choice, goal.group, divided, place.divided(n))
             below = zip(choice.inputs, placement.inputs, strict=True)
-            inputs = tuple([PlanGoal(coster.groups.find(i), asked, p) for i, p in below])
+            inputs = tuple([PlanGoal(coster.groups.find(i), coalesced, p) for i, p in below])
             yield Alternative(placed, inputs, placed.local)
 
 

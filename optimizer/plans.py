@@ -19,8 +19,8 @@ from .steps import Step
 class Plans:
     """The complete plans of one search.
 
-    Groups that the search did not explore are explored when plans are first asked for, within
-    the budget of expressions; the memo of the search grows by that. Every method raises
+    The first call of a method explores the groups that the search left out, within the budget of
+    expressions, which adds to the memo of the search. Every method raises
     :class:`headrace.optimizer.errors.SearchCancelledError` once the search is cancelled.
     """
 
@@ -45,12 +45,12 @@ class Plans:
 
     @cached_property
     def count(self) -> int:
-        """How many complete physical plans there are, exactly."""
+        """The exact number of complete physical plans."""
         return self._physical.count(self._goal)
 
     @cached_property
     def logical_count(self) -> int:
-        """How many complete logical plans there are, exactly."""
+        """The exact number of complete logical plans."""
         return self.logical.count(self._memo.find(self._root))
 
     def ranked(self) -> Iterator[PhysicalPlan]:

@@ -25,8 +25,8 @@ from .why import MOST_ALTERNATIVES, Reason, goals_of, reasons
 class FoundAlternative:
     """An alternative of a goal when the search ended.
 
-    ``inputs`` are the goals that the choice reads; its cost is at least ``at_least``, and
-    exactly that if ``exact``.
+    ``inputs`` are the goals that the choice reads. ``at_least`` is a lower bound of its cost per
+    time unit, or the cost itself if ``exact``.
     """
 
     choice: Choice
@@ -39,7 +39,8 @@ class FoundAlternative:
 class FoundGoal:
     """A goal when the search ended; see :class:`headrace.optimizer.goals.Goal`.
 
-    It has no ``alternatives`` if none was tried: all that reads the goal was too dear without it.
+    A goal has no ``alternatives`` if none was tried, because every alternative that reads the goal
+    was pruned on its other costs.
     """
 
     required: RequiredProperties
@@ -54,13 +55,13 @@ class FoundGroup:
 
     Attributes:
         id: the number of the group.
-        width: how many columns it has.
+        width: the number of columns.
         scans: the windowed scans that it reads, without their predicates.
-        estimate: what is estimated of its rows.
+        estimate: the estimated characteristics of its rows.
         expressions: its members.
         winners: its cheapest plans by required properties, with the properties that they deliver;
             None where an input has no winner.
-        goals: the requirements under which the search wanted it.
+        goals: the goals of the group, one for each set of required properties.
     """
 
     id: GroupId
@@ -73,7 +74,7 @@ class FoundGroup:
 
 
 class SearchSpace:
-    """The memo of a search that has ended, with its goals and costs; nothing here changes them."""
+    """The memo of a search that has ended, with its goals and costs, for reading."""
 
     def __init__(self, memo: Memo, goals: GoalTable) -> None:
         self._memo = memo
@@ -105,7 +106,7 @@ class SearchSpace:
     def alternatives(
         self, group: GroupId, required: object
     ) -> Iterator[tuple[float, tuple[tuple[GroupId, RequiredProperties], ...]]]:
-        """All alternatives of a goal, as :meth:`headrace.memo.Memo.check` wants them."""
+        """All alternatives of a goal, in the form that :meth:`headrace.memo.Memo.check` takes."""
         assert isinstance(required, RequiredProperties)
         for choice, inputs in self._goals.alternatives(self._goals.goal(group, required)):
             yield choice.local, tuple((g.group, g.required) for g in inputs)
@@ -155,20 +156,20 @@ class SearchResult:
     Attributes:
         plan: the cheapest plan found.
         best: its steps.
-        required: the properties under which they were found for the root; None if the plan is the
-            one that the search started from.
+        required: the root's properties under which the plan is cheapest; None if the plan is the
+            start plan of the search.
         canonical_plan: the plan of the query as written.
         canonical_cost: the cost of its tree per time unit.
         memo: the equivalent expressions that were found.
         root: the memo's group of the whole query.
-        space: the memo with goals and costs, to be read.
-        physical_expressions: how many physical operators over groups were priced.
+        space: the memo with goals and costs, for reading.
+        physical_expressions: the number of physical operators over groups that were priced.
         stop_reason: why the search ended.
         circular: whether groups read each other in a circle, so that goals were settled again.
-        optimize_ms: how long the search took.
+        optimize_ms: the milliseconds of the search.
         rules: statistics by rule name.
         plans: all complete plans of the memo.
-        trace: the steps of the search, if asked for.
+        trace: the steps of the search, if it recorded them.
     """
 
     plan: PhysicalPlan
@@ -200,7 +201,7 @@ class SearchResult:
     def reasons(self) -> dict[int, Reason]:
         """The reason of each node of the plan, by its number.
 
-        Empty where the time was up before anything was costed: the query runs as it was written.
+        Empty if the time was over before any plan was costed: the query runs as it was written.
         """
         if self.required is None:
             return {}

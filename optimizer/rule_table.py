@@ -22,10 +22,11 @@ class RuleEntry:
         rule: the rule itself.
         patterns: its patterns, each with a number, under which match cursors are kept.
         redundant: the mask of the rules that find nothing new on a result.
-        excluded: the mask of the rules that are not applied to anything it adds.
-        inherited: the rules that stay masked from the expression rewritten to those added.
-        subsumed: whether other rules find all that it does, where no relation occurs twice.
-        statistics: what it did in this search.
+        excluded: the mask of the rules that are not applied to the expressions that the rule adds.
+        inherited: the mask of the rules that, if masked on the rewritten expression, are masked on
+            the expressions that the rule adds.
+        subsumed: whether other rules find every result of the rule, unless a relation occurs twice.
+        statistics: counts of the rule in this search.
     """
 
     index: int
@@ -54,8 +55,8 @@ class RuleEntry:
         positions = self._positions.get(key)
         if positions is None:
             fitting = [p for _, p in self.patterns if p.of_type is operator]
-            found = frozenset[int]().union(*(p.looks_into(arity) for p in fitting))
-            positions = self._positions[key] = tuple(sorted(found))
+            looked_into = frozenset[int]().union(*(p.looks_into(arity) for p in fitting))
+            positions = self._positions[key] = tuple(sorted(looked_into))
         return positions
 
 
@@ -63,7 +64,7 @@ class RuleTable:
     """The enabled rules in the order of the registry.
 
     Raises:
-        rules.registry.UnknownRuleError: if a rule is to be disabled that does not exist.
+        rules.registry.UnknownRuleError: if the options disable a rule that does not exist.
     """
 
     def __init__(self, options: Options) -> None:
@@ -96,20 +97,20 @@ class RuleTable:
 
     @property
     def statistics(self) -> dict[str, RuleStatistics]:
-        """What each rule did, by its name."""
+        """The statistics of each rule, by its name."""
         return {entry.rule.name: entry.statistics for entry in self.entries}
 
     def matching(self, operator: type) -> tuple[RuleEntry, ...]:
-        """The rules whose pattern has such an operator at its root, least promising first."""
-        known = self._by_operator.get(operator)
-        if known is None:
+        """The rules with a pattern whose root has the operator type, least promising first."""
+        entries = self._by_operator.get(operator)
+        if entries is None:
             fitting = [e for e in self.entries if any(p.of_type is operator for _, p in e.patterns)]
-            known = tuple(sorted(fitting, key=lambda e: (e.rule.promise, -e.index)))
-            self._by_operator[operator] = known
-        return known
+            entries = tuple(sorted(fitting, key=lambda e: (e.rule.promise, -e.index)))
+            self._by_operator[operator] = entries
+        return entries
 
     def mask_of_new(self, expression: GroupExpression) -> int:
-        """The rules that are never applied to a new expression, for what made it."""
+        """The mask of a new expression that follows from the rule that made it."""
         entry = self._by_name.get(expression.rule)
         if entry is None:
             return 0

@@ -1,4 +1,4 @@
-"""One search: its parts, each built over those before it, so that calls go one way.
+"""One search: its parts, each built over earlier parts, so that calls go one way.
 
 ::
 
@@ -73,7 +73,7 @@ class Search:
         )
 
     def start_plan(self, root: GroupId, acceptable: tuple[RequiredProperties, ...]) -> Step:
-        """The cheapest plan of the memo as it is: nothing is explored, however long it takes.
+        """The cheapest plan of the memo as it is, without exploration and without a time limit.
 
         All costs are forgotten afterwards.
 

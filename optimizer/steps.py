@@ -2,7 +2,7 @@
 
 A step is a physical operator over steps, with the estimates of its result. Equal steps
 are one node of the document, so a shared sub-plan runs once. The search ranks plans by the cost of
-the tree, which counts a shared sub-plan once per use; the cost that counts it once stands beside.
+the tree, which counts a shared sub-plan once per use. :func:`shared_cost` counts it once.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ Key = tuple[PhysicalOperator, tuple[int, ...]]
 
 
 def in_order(root: Step) -> tuple[tuple[Step, tuple[int, ...]], ...]:
-    """The different steps, each after its inputs, with the positions of those.
+    """The different steps, each after its inputs, with the positions of its inputs.
 
-    Two steps are equal if their operators are and they read equal steps.
+    Two steps are equal if their operators are equal and they read equal steps.
     """
     number: dict[int, int] = {}
     by_value: dict[Key, int] = {}
@@ -84,7 +84,7 @@ def shared_cost(root: Step) -> float:
 def at_the_busiest(
     step: Step, parallelism: int
 ) -> tuple[Characteristics, tuple[Characteristics, ...]]:
-    """The result and the inputs of a step on the busiest partition, which its cost is for."""
+    """The result and the inputs of a step on the busiest partition, which determines its cost."""
 
     def share(of: Step) -> Characteristics:
         return of.estimate.share(Place(of.delivers.distribution).divided(parallelism))

@@ -1,9 +1,9 @@
 """The trace of a search: what each step changed, in order.
 
 A delta is the change of one step: the query entered a group, a rule was applied, or a cheaper plan
-was found for a goal. Deltas are immutable and say what was added or replaced, so they can be
-followed in both directions. A rule that found only known members and a pruned alternative change
-nothing: they are kept only on request, with the number of the step before.
+was found for a goal. Deltas are immutable and record added and replaced values, so a reader can
+follow them in both directions. A rule whose results were all in the memo and a pruned alternative
+change nothing: the trace keeps them only on request, with the number of the step before.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .events import (
 )
 
 MOST_STEPS = 1000
-"""How many deltas a trace keeps of each kind; those of rules and plans beyond are counted."""
+"""The most deltas of each kind in a trace; further deltas of rules and plans are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +43,14 @@ class Member:
 class PlanFound:
     """A plan for a group under required properties, and its cost per time unit.
 
-    ``winner`` names the inputs' goals; ``inputs`` are their costs at that step. ``before`` is the
-    cost of the plan that it replaces; None for the first one. ``again``: there was a plan, but
-    groups merged after they were costed, so that all costs were forgotten.
+    Attributes:
+        group: the group.
+        required: the required properties.
+        winner: the plan, with the goals of its inputs.
+        inputs: the costs of the input goals at that step, per time unit.
+        before: the cost per time unit of the replaced plan; None for the first plan.
+        again: whether there was an earlier plan, forgotten because groups merged after they were
+            costed.
     """
 
     group: GroupId
@@ -65,13 +70,13 @@ class Delta:
         rule: the transformation rule; empty for the query as it was written and for plans.
         matched: the expressions that the rule was applied to, as they were before.
         added: new members.
-        groups: the new groups among those of the new members.
+        groups: the new groups that the new members belong to.
         merged: pairs of the group that remains, which has the members of both, and the group
             found equal to it.
         plan: a plan found for a goal.
         changed: members that read other groups since.
         removed: the ids of members that came to equal another one, or to read their own group.
-        known: the ids of members that the rule found although they were there.
+        known: the ids of the rule's results that were members already.
         pruned: an alternative of a goal that was not followed to the end.
         forgets: whether all plans were forgotten, to be costed anew.
     """
@@ -91,7 +96,7 @@ class Delta:
 
     @property
     def kind(self) -> Literal["rules", "plans", "known", "pruned"] | None:
-        """The kind as which it is counted against a limit; None for forgetting, which is free."""
+        """The kind whose limit the delta counts against; None if the delta forgets all plans."""
         if self.plan is not None:
             return "plans"
         if self.pruned is not None:
@@ -105,8 +110,8 @@ class Delta:
 class Trace:
     """The deltas of a search.
 
-    ``more`` counts the steps that were not kept, ``known`` the rule applications that found only
-    known members, and ``pruned`` the alternatives that were not followed to the end.
+    ``more`` counts the steps that were not kept, ``known`` the rule applications whose results
+    were all in the memo, and ``pruned`` the pruned alternatives.
     """
 
     deltas: tuple[Delta, ...]
@@ -132,9 +137,10 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Tracing:
-    """Limits of a trace: at most ``most`` deltas of the query and rules, and as many of plans.
+    """Limits of a trace: at most ``most`` deltas of the query and rules, and ``most`` of plans.
 
-    With ``tried`` also as many rule applications without new members and pruned alternatives.
+    With ``tried`` the trace also has up to ``most`` rule applications without new members, and up
+    to ``most`` pruned alternatives.
     """
 
     most: int = MOST_STEPS
@@ -161,7 +167,7 @@ class Recorder:
         self._clear()
 
     def __call__(self, event: Event) -> None:
-        """Takes an event; those that one step caused come before the one that closes it."""
+        """Records an event; the event that closes a step follows the events of the step."""
         match event:
             case GroupAdded(group=group):
                 self._groups.append(group)
@@ -187,7 +193,7 @@ class Recorder:
 
     @property
     def trace(self) -> Trace:
-        """What was recorded up to now."""
+        """The trace of the events so far."""
         more = self._steps - self._kept
         return Trace(tuple(self._deltas), more, self._known, self._pruned)
 
@@ -222,7 +228,7 @@ class Recorder:
     def _follow(
         self, merged: tuple[tuple[GroupId, GroupId], ...]
     ) -> tuple[tuple[Member, ...], tuple[int, ...]]:
-        """The members changed and removed since groups merged: some of those in or over them."""
+        """The members in or over merged groups that the merges changed or removed."""
         touched: set[int] = set()
         for into, gone in merged:
             around = self._around.setdefault(into, set())
@@ -249,11 +255,11 @@ class Recorder:
         goal = (event.group, event.required)
         again = event.before is None and goal in self._costed
         self._costed.add(goal)
-        found = PlanFound(*goal, event.winner, event.inputs, event.before, again)
-        self._deltas.append(Delta(self._steps, plan=found))
+        plan = PlanFound(*goal, event.winner, event.inputs, event.before, again)
+        self._deltas.append(Delta(self._steps, plan=plan))
 
     def _takes(self, kind: str) -> bool:
-        """Whether there is room for a delta of a kind, which it then takes."""
+        """Takes the room for a delta of a kind; returns false if there is none."""
         self._room[kind] -= 1
         return self._room[kind] >= 0
 

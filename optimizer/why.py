@@ -19,12 +19,12 @@ from .goals import Alternative, Choice, Goal
 from .steps import Step, in_order
 
 MOST_ALTERNATIVES = 5000
-"""How many alternatives are priced below those that the search pruned."""
+"""The most alternatives that are priced below the alternatives that the search pruned."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """An alternative that was not chosen, under the enforcers that it needs, outermost first."""
+    """An alternative that was not chosen, under its enforcers, outermost first."""
 
     alternative: Alternative
     enforcers: tuple[Choice, ...] = ()
@@ -58,8 +58,8 @@ class RunnerUp:
         choice: its operator.
         required: the properties required of its inputs.
         enforcers: the enforcers on it, the outermost first.
-        cost: its cost per time unit. If it was pruned, that over the explored part of its inputs,
-            or infinite if that is too much to add up.
+        cost: its cost per time unit. For a pruned alternative the cost over the explored part of
+            its inputs, or infinity if that part is too large to add up.
         exact: whether the cost is exact, that is, the search did not prune the alternative.
         at_least: a lower bound of its cost.
         own: the part of the difference to the winner that its own operators make; positive where
@@ -78,24 +78,24 @@ class RunnerUp:
 
     @property
     def difference(self) -> float:
-        """How much more it costs per time unit."""
+        """The difference to the cost of the winner, per time unit."""
         return self.own + self.inputs
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a node of the plan is what it is.
+    """The reason for a node of the plan.
 
     Attributes:
-        group: what the node computes.
-        required: the properties required of it.
-        winner: the plan of the group under those properties.
+        group: the group that the node computes.
+        required: the properties required of the group.
+        winner: the plan of the group under the required properties.
         choice: the operator of the winner.
         lineage: the expressions from one of the query as written to the one that is run, each
             made by its rule from the one before; empty for an enforcer.
-        alternatives: how many there were.
-        mirrored: how many of them read the same inputs in another order at the same cost.
-        runner_up: the cheapest of the others; None if there was none.
+        alternatives: the number of alternatives.
+        mirrored: the number of alternatives with the same inputs in another order and equal cost.
+        runner_up: the cheapest of the other alternatives; None if there was none.
     """
 
     group: GroupId
@@ -117,8 +117,8 @@ def reasons(
 ) -> dict[int, Reason]:
     """The reason of each node of a plan of winners, by the node's number in the plan.
 
-    ``best`` is the plan that a search, which has ended, found for its root under ``required``;
-    ``most`` is how many alternatives are priced below those that it pruned.
+    ``best`` is the plan of a finished search for its root under ``required``; ``most`` is the most
+    alternatives that are priced below the alternatives that the search pruned.
     """
     why = _Why(memo, goals, most)
     return {node: why.reason(goal) for node, goal in goals_of(goals, best, required).items()}
@@ -178,13 +178,13 @@ class _Why:
     def _runner_up(self, others: list[Rival], winner: Winner) -> RunnerUp | None:
         exact = [rival for rival in others if rival.alternative.settled]
         best = min((rival.at_least for rival in exact), default=inf)
-        # Of the pruned ones only those are priced that may be cheaper than the best of the exact.
+        # Price a pruned alternative only if it may be cheaper than the best exact one.
         pruned = [r for r in others if not r.alternative.settled and r.at_least < best]
         self._price(below for rival in (*exact, *pruned) for below in rival.inputs)
         priced = [(self._cost_of(rival), rival.at_least, rival) for rival in (*exact, *pruned)]
         if not priced:
             return None
-        # An alternative that is too much to add up counts with its lower bound.
+        # An alternative with too many goals below to price counts with its lower bound.
         cost, at_least, rival = min(
             priced, key=lambda p: (p[1] if isinf(p[0]) else p[0], p[2].choice.source)
         )
@@ -203,8 +203,8 @@ class _Why:
     def _rivals(self, goal: Goal, winner: Winner, chosen: Choice) -> Iterator[Rival]:
         """Every alternative but the one chosen.
 
-        An enforcer is shown on each operator that it could stand on, and left out on the
-        chosen one over the same inputs, which does without it.
+        An enforcer is listed with each operator that it could stand on. It is left out on the
+        chosen operator over the same inputs, which needs no enforcer.
         """
         below = _below(self._goals, winner)
         pending: list[tuple[Goal, tuple[Choice, ...]]] = [(goal, ())]
@@ -232,16 +232,16 @@ class _Why:
         )
 
     def _alternatives_of(self, goal: Goal) -> tuple[Alternative, ...]:
-        known = self._alternatives.get(goal)
-        if known is None:
-            known = self._alternatives[goal] = tuple(self._goals.alternatives(goal))
-        return known
+        alternatives = self._alternatives.get(goal)
+        if alternatives is None:
+            alternatives = self._alternatives[goal] = tuple(self._goals.alternatives(goal))
+        return alternatives
 
     def _cost_of(self, rival: Rival) -> float:
         return sum([self._costs[below] for below in rival.inputs], rival.local)
 
     def _price(self, goals: Iterable[Goal]) -> None:
-        """Prices goals: by their winners, else by the cheapest of what the search explored."""
+        """Prices goals: by their winners, else by their cheapest explored alternatives."""
         unpriced: dict[Goal, list[tuple[float, tuple[Goal, ...]]]] = {}
         pending = list(goals)
         while pending:
@@ -251,11 +251,16 @@ class _Why:
             winner = goal.best
             self._costs[goal] = inf if winner is None else winner.cost
             if winner is None and self._room > 0:
-                found = self._alternatives_of(goal)
-                unpriced[goal] = [(choice.local, inputs) for choice, inputs in found]
-                self._room -= len(found)
-                pending += [below for _, inputs in found for below in inputs]
-        read = (below for found in unpriced.values() for _, inputs in found for below in inputs)
+                alternatives = self._alternatives_of(goal)
+                unpriced[goal] = [(choice.local, inputs) for choice, inputs in alternatives]
+                self._room -= len(alternatives)
+                pending += [below for _, inputs in alternatives for below in inputs]
+        read = (
+            below
+            for alternatives in unpriced.values()
+            for _, inputs in alternatives
+            for below in inputs
+        )
         priced = {goal: self._costs[goal] for goal in read if goal not in unpriced}
         for settled in cheapest(unpriced, priced):
             self._costs[settled.goal] = settled.cost
@@ -267,7 +272,7 @@ class _Why:
 
 def _below(goals: GoalTable, winner: Winner) -> tuple[Goal, ...]:
     """The goals that a winner reads."""
-    return tuple([goals.goal(group, _required(asked)) for group, asked in winner.inputs])
+    return tuple([goals.goal(group, _required(properties)) for group, properties in winner.inputs])
 
 
 def _choice(winner: Winner) -> Choice:
@@ -276,12 +281,12 @@ def _choice(winner: Winner) -> Choice:
 
 
 def lineage(expression: GroupExpression | None) -> tuple[GroupExpression, ...]:
-    """The expressions from one of the query itself to this one, each made from the one before."""
-    found: list[GroupExpression] = []
+    """The chain of source expressions from an expression of the query to ``expression``."""
+    steps: list[GroupExpression] = []
     while expression is not None:
-        found.append(expression)
+        steps.append(expression)
         expression = expression.source
-    return tuple(reversed(found))
+    return tuple(reversed(steps))
 
 
 def _same(one: Choice, other: Choice) -> bool:
@@ -289,7 +294,7 @@ def _same(one: Choice, other: Choice) -> bool:
 
 
 def _unless_rounding(difference: float, whole: float) -> float:
-    """A difference, or nothing if it is no more than what adding floats leaves."""
+    """A difference, or 0 if it is within the rounding error of float sums."""
     return difference if abs(difference) > 1e-9 * abs(whole) else 0.0
 
 

@@ -1,9 +1,9 @@
 """The flattened form of joins and unions: their fingerprints and the order of columns.
 
-A group that was made by a PATTERN, or by a PATH over a mere concatenation, is flattened to the
-atoms below it and how variables bind their columns; one made by a UNION to the set of its
-parts; any other is an atom of its own. The flattened form determines the result completely,
-whatever tree computes it, so it serves as the memo's second key, and it gives intermediate
+The flattened form of a PATTERN, or of a PATH over a concatenation of single steps, is the atoms
+below it with the variables that bind their columns. The flattened form of a UNION is the set of its
+parts. Any other group is an atom. The flattened form determines the result completely, for any tree
+of joins that computes it. Therefore it serves as the memo's second key, and it gives intermediate
 results one order of columns.
 """
 
@@ -70,9 +70,9 @@ class FlatForms(MemoListener):
     ) -> tuple[int, ...]:
         """The variables ``needed`` in the order in which this join keeps them.
 
-        It is that of the first expression found for the relation; for a new relation with
-        two columns the direction of its edges decides, so that a chain of edges runs from
-        its source to its target, and else the canonical labels.
+        All expressions of a relation have the order of its first expression. For a new relation
+        with two columns the direction of its edges decides, so that a chain of edges runs from its
+        source to its target. For other new relations the canonical labels decide.
         """
         join = (bindings, needed, inputs)
         order = self._order_of.get(join)
@@ -81,15 +81,16 @@ class FlatForms(MemoListener):
         return order
 
     def repeats(self, inputs: tuple[GroupId, ...]) -> bool:
-        """Whether some atom occurs twice below such inputs."""
+        """Whether some atom occurs twice below the inputs."""
         relations = [relation for group in inputs for relation, _ in self._of(group).atoms]
         return len(set(relations)) < len(relations)
 
     def runs_backwards(self, path: Path, inputs: tuple[GroupId, ...]) -> bool:
-        """Whether the pairs of a path are better kept as (end, start).
+        """Whether the memo keeps the pairs of a path as (end, start).
 
-        This makes a path and its inverse one relation in the memo. A mere concatenation has the
-        columns of the join that it is; otherwise the direction of most steps decides.
+        One direction for both makes a path and its inverse one relation in the memo. A
+        concatenation of single steps has the column order of the equal join; for other paths the
+        direction of most steps decides.
         """
         joined = _as_join(path)
         if joined is not None:
@@ -98,11 +99,11 @@ class FlatForms(MemoListener):
         return _direction(inverse(path.regex), inputs) < _direction(path.regex, inputs)
 
     def groups_merged(self, survivor: Group, absorbed: Group) -> None:
-        """Forgets all that may name the absorbed group, but carries over orders of columns.
+        """Drops the flattened forms, which may name the absorbed group, and keeps column orders.
 
-        Flattened forms are computed again when they are asked for. An order is kept for as long
-        as the memo lives, since expressions were made with it: its key is made anew over the
-        survivor. Two relations may become one that way; then the order found first stays.
+        Flattened forms are computed again on demand. A column order lives as long as the memo,
+        since expressions were made with it, so its key is computed again over the survivor. Two
+        relations may become one; then the older order stays.
         """
         gone = absorbed.id
         self._flat.clear()
@@ -121,9 +122,9 @@ class FlatForms(MemoListener):
         self, bindings: Bindings, needed: tuple[int, ...], inputs: tuple[GroupId, ...]
     ) -> tuple[int, ...]:
         flat = self._flattened(bindings, needed, inputs)
-        # Only the set counts here, so the columns are given in no particular order.
+        # Only the set of columns counts here, not their order.
         labels = canonical_labels(flat.atoms, tuple(sorted(flat.columns)))
-        # An input with a column twice makes two variables one; both stay, side by side.
+        # An input that has a column twice equates two variables; the output keeps both.
         variables: dict[int, list[int]] = {}
         for variable, column in zip(needed, flat.columns, strict=True):
             variables.setdefault(labels[column], []).append(variable)
@@ -221,7 +222,7 @@ def _direction(r: Regex, inputs: tuple[GroupId, ...]) -> tuple[int, list[tuple[i
 
 
 def unified(count: int, same: Iterable[tuple[int, int]]) -> list[int]:
-    """For each of ``count`` variables the least one that is equal to it, given equal pairs."""
+    """For each of ``count`` variables the least variable equal to it, from pairs of equal ones."""
     leader = list(range(count))
 
     def find(variable: int) -> int:
@@ -249,7 +250,7 @@ def _least_at(atoms: tuple[Atom, ...], variable: int) -> GroupId:
 
 
 def _heights(atoms: tuple[Atom, ...], start: int) -> dict[int, int]:
-    """How many steps forwards each variable is from ``start``, along binary atoms."""
+    """The number of forward steps along binary atoms from ``start`` to each variable."""
     steps: dict[int, list[tuple[int, int]]] = {}
     for _, variables in atoms:
         if len(variables) == 2:

@@ -71,9 +71,9 @@ class PatternToConcat(TransformationRule):
     group, which is never nullable; or, if the group has a PATH whose regex is not nullable,
     with that regex. An end bound the other way round enters backwards.
 
-    A longer concatenation arises from each of its splits; one is enough, the one after its
-    first part. So a concatenation is not taken in on the left, unless its nullable parts
-    keep it from being split by a join.
+    A longer concatenation arises from each of its splits; the split after its first part is
+    enough. So the left input does not enter as a concatenation, unless its nullable parts keep a
+    join from splitting it.
     """
 
     name = "PatternToConcat"
@@ -108,8 +108,8 @@ class PatternToConcat(TransformationRule):
 class UnionToConcat(TransformationRule):
     """(P[r1] ⋈ P[r2]) ∪ P[r1]  →  P[r1·r2?], and so for r1?·r2 and r1?·r2?
 
-    Thesis rule 14, right to left, for nullable parts: a relation d that is one of the union's
-    parts enters as d?. The third form is read off the first two: P[r1?·r2] ∪ P[r1].
+    Thesis rule 14, right to left, for nullable parts: a relation d that is a part of the union
+    enters as d?. The third form follows from the first two: P[r1?·r2] ∪ P[r1].
     """
 
     name = "UnionToConcat"

@@ -25,7 +25,7 @@ class FilterIdempotent(TransformationRule):
     """σ_F(σ_F(S))  →  σ_F(S), and so where the inner predicate implies the outer one's parts
 
     Thesis rule 2. The predicates are compared in their normal forms, conjunct by conjunct.
-    What results is the input itself: the two groups become one.
+    The result is the input itself, so the two groups merge.
     """
 
     name = "FilterIdempotent"
@@ -72,8 +72,8 @@ class FilterSplit(TransformationRule):
     """σ_(F and G)(S)  →  σ_G(σ_F(S))
 
     Thesis rule 3, right to left. Valid for any part F of the conjunction; applied where S is
-    a join and F is all that its inputs can take, each for itself, but not the whole predicate:
-    rules 9 and 10 go on with F.
+    a join and F has all conjuncts that a single input can take, but not the whole predicate.
+    Rules 9 and 10 move F further down.
     """
 
     name = "FilterSplit"
@@ -126,10 +126,11 @@ class FilterUnionToOr(TransformationRule):
 class OrToFilterUnion(TransformationRule):
     """σ_(F or G)(S)  →  σ_F(S) ∪ σ_G(S)
 
-    Thesis rule 4, right to left. Valid for any part F of the disjunction; applied where a
-    part can go where the whole cannot: S is a join and F all that one of its inputs can take,
-    or S is a scan and all parts are equalities with a literal, of which the first is taken.
-    The unions that result keep their order, so that n parts make n unions and not 2^n.
+    Thesis rule 4, right to left. Valid for any part F of the disjunction; applied in two cases
+    where a part can move further down than the whole. Either S is a join and F has all parts that
+    one of its inputs can take, or S is a scan and all parts are equalities with a literal, and F is
+    the first part. The resulting unions keep their order, so that n parts make n unions and not
+    2^n.
     """
 
     name = "OrToFilterUnion"
@@ -183,7 +184,7 @@ class FilterUnionTranspose(TransformationRule):
     """σ_F(A ∪ B)  →  σ_F(A) ∪ σ_F(B)
 
     Thesis rule 6, left to right. A union that renames would block predicates on the label;
-    here labels are no columns, and no predicate can look at one.
+    here labels are not columns, so no predicate can read one.
     """
 
     name = "FilterUnionTranspose"
@@ -236,9 +237,11 @@ class _IntoJoin(TransformationRule):
         join, conjuncts = _pattern(match.expressions[1]), predicate_of(match.root).conjuncts
         inputs: list[Tree] = list(match.expressions[1].inputs)
         for side in (0, 1):
-            taken = [moved for p in conjuncts if (moved := lowered(p, join, side))]
-            if taken:
-                inputs[side] = Expression(Filter(Predicate.all_of(taken)), (inputs[side],))
+            lowered_conjuncts = [moved for p in conjuncts if (moved := lowered(p, join, side))]
+            if lowered_conjuncts:
+                inputs[side] = Expression(
+                    Filter(Predicate.all_of(lowered_conjuncts)), (inputs[side],)
+                )
         yield Expression(join, tuple(inputs))
 
 
@@ -288,7 +291,7 @@ class _OutOfJoin(TransformationRule):
                 return False  # both go up together
         if any(any(memo.group(i).members(Pattern)) for i in inputs):
             return False
-        # Another order of columns would keep the unfiltered join in the memo twice.
+        # With another column order the memo would have the unfiltered join twice.
         left, right = join.bindings
         return len(set(join.output)) == len(join.output) and (
             context.columns.order((left, right), join.output, inputs) == join.output
@@ -360,12 +363,12 @@ def predicate_of(expression: GroupExpression) -> Predicate:
 
 
 def shallow(predicates: Iterable[Predicate]) -> bool:
-    """Whether a connective of predicates is one that a rule may make."""
+    """Whether a connective of the predicates is no deeper than a rule may make."""
     return max(predicate.nesting for predicate in predicates) < DEEPEST_MADE
 
 
 def lowered(predicate: Predicate, join: Pattern, side: int) -> Predicate | None:
-    """A predicate over a join's output as one over an input, None if that lacks a column."""
+    """Moves a predicate from a join's output to an input; None if the input lacks a column."""
     place = {variable: column for column, variable in enumerate(join.bindings[side])}
     wanted = {column: join.output[column] for column in predicate.columns}
     if not wanted or not set(wanted.values()) <= place.keys():
@@ -374,7 +377,7 @@ def lowered(predicate: Predicate, join: Pattern, side: int) -> Predicate | None:
 
 
 def raised(predicate: Predicate, join: Pattern, side: int) -> Predicate | None:
-    """A predicate over a join's input as one over its output, None if that lacks a column."""
+    """Moves a predicate from a join's input to its output; None if the output lacks a column."""
     wanted = {column: join.bindings[side][column] for column in predicate.columns}
     if not wanted or not set(wanted.values()) <= set(join.output):
         return None
@@ -385,7 +388,7 @@ Parts = tuple[Predicate, ...]
 
 
 def _cuts(parts: Parts, join: Pattern) -> list[tuple[Parts, Parts]]:
-    """The parts that one input of a join can take, and the rest; at most one such cut."""
+    """Splits parts into those that one input of a join can take and the rest, at most once."""
     for side in (0, 1):
         fitting = tuple(p for p in parts if lowered(p, join, side) is not None)
         rest = tuple(p for p in parts if p not in fitting)

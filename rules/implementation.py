@@ -59,7 +59,7 @@ class ScanOfSeveral(ImplementationRule[logical.WScanUnion]):
 
 
 def _lengths(scan: logical.WScan) -> tuple[int, int] | tuple[None, None]:
-    """Range and slide of a scan's window; none of a stored graph."""
+    """Range and slide of a scan's window; both None for a stored graph."""
     return (None, None) if scan.window is None else (scan.window.range, scan.window.slide)
 
 

@@ -4,9 +4,8 @@ A flattened join is a bag of atoms over variables, an atom being a relation (any
 reference) with a variable per column, and the variables that are kept. Two flattened joins
 are equal if a renaming of variables makes them equal; the canonical form is the same for
 both. Where all relations differ this is sorting. Where a relation occurs twice, variables
-are first told apart by how they are used (colour refinement), then by trying the rest; a
-bound on the trials keeps highly symmetric joins cheap, at the price that two equal ones may
-then get different forms.
+are first distinguished by their uses (colour refinement), then by trials. A bound on the
+trials keeps highly symmetric joins cheap; beyond it two equal joins may get different forms.
 """
 
 from __future__ import annotations
@@ -19,8 +18,9 @@ Atom = tuple[int, tuple[int, ...]]
 Labels = dict[int, int]
 
 MOST_TRIALS = 64
+"""The most trials for one join."""
 MOST_ROUNDS = 100
-"""Rounds of refinement: a chain of n edges of one relation needs half as many as it has edges."""
+"""The most rounds of refinement; a chain of n edges of one relation needs n / 2 rounds."""
 
 
 def canonical_labels(atoms: tuple[Atom, ...], kept: tuple[int, ...]) -> Labels:
@@ -51,7 +51,7 @@ def _numbered(atoms: Iterable[Atom]) -> Labels:
 
 
 def _refined(atoms: list[Atom], kept: tuple[int, ...]) -> dict[int, int]:
-    """Colours of variables: equal only for those that no round of refinement tells apart."""
+    """Colours of variables: two are equal only if no round of refinement distinguishes them."""
     places = {v: k for k, v in enumerate(kept)}
     uses: dict[int, list[tuple[int, int]]] = {}
     for number, (_, variables) in enumerate(atoms):
@@ -61,60 +61,62 @@ def _refined(atoms: list[Atom], kept: tuple[int, ...]) -> dict[int, int]:
     classes = len(set(colours.values()))
     for _ in range(MOST_ROUNDS):
         seen = [(relation, tuple([colours[v] for v in vs])) for relation, vs in atoms]
-        signs = {v: (colours[v], tuple(sorted((*seen[n], c) for n, c in uses[v]))) for v in uses}
-        rank = {sign: k for k, sign in enumerate(sorted(set(signs.values())))}
-        colours = {v: rank[sign] for v, sign in signs.items()}
+        signatures = {
+            v: (colours[v], tuple(sorted((*seen[n], c) for n, c in uses[v]))) for v in uses
+        }
+        rank = {signature: k for k, signature in enumerate(sorted(set(signatures.values())))}
+        colours = {v: rank[signature] for v, signature in signatures.items()}
         if len(rank) == classes:
             break
         classes = len(rank)
     return colours
 
 
-Sign = tuple[int, tuple[tuple[int, int], ...]]
-"""What is known of an atom: its relation, and of each column the label and the colour."""
+Signature = tuple[int, tuple[tuple[int, int], ...]]
+"""An atom's relation, and for each column its label and colour; orders the atoms."""
 
 
 class _Order:
-    """A beginning of an order of atoms: the labels that it gives, and the signs of the rest."""
+    """A prefix of an order of atoms: its labels, and the signatures of the remaining atoms."""
 
-    __slots__ = ("labels", "ready", "rest", "signs")
+    __slots__ = ("labels", "ready", "rest", "signatures")
 
     def __init__(
         self,
         labels: Labels,
-        signs: dict[int, Sign],
-        rest: dict[Sign, set[int]],
-        ready: list[Sign],
+        signatures: dict[int, Signature],
+        rest: dict[Signature, set[int]],
+        ready: list[Signature],
     ) -> None:
         self.labels = labels
-        self.signs = signs
+        self.signatures = signatures
         self.rest = rest
         self.ready = ready
 
     def copy(self) -> _Order:
-        rest = {sign: set(atoms) for sign, atoms in self.rest.items()}
-        return _Order(dict(self.labels), dict(self.signs), rest, list(self.ready))
+        rest = {signature: set(atoms) for signature, atoms in self.rest.items()}
+        return _Order(dict(self.labels), dict(self.signatures), rest, list(self.ready))
 
-    def put(self, atom: int, sign: Sign) -> None:
-        """Gives an atom that is left its sign."""
-        old = self.signs.get(atom)
+    def put(self, atom: int, signature: Signature) -> None:
+        """Sets the signature of a remaining atom."""
+        old = self.signatures.get(atom)
         if old is not None:
             self.rest[old].discard(atom)
-        self.signs[atom] = sign
-        if sign not in self.rest:
-            self.rest[sign] = set()
-            heappush(self.ready, sign)
-        self.rest[sign].add(atom)
+        self.signatures[atom] = signature
+        if signature not in self.rest:
+            self.rest[signature] = set()
+            heappush(self.ready, signature)
+        self.rest[signature].add(atom)
 
     def smallest(self) -> list[int]:
-        """The first atoms of those left that have the smallest sign; none if none is left."""
+        """The remaining atoms with the smallest signature; empty if no atom remains."""
         while self.ready and not self.rest[self.ready[0]]:
             del self.rest[heappop(self.ready)]
         return nsmallest(MOST_TRIALS, self.rest[self.ready[0]]) if self.ready else []
 
 
 class _Search:
-    """Finds the smallest order of atoms, trying what colours leave open."""
+    """Finds the smallest order of atoms, by trials where colours are equal."""
 
     def __init__(self, atoms: list[Atom], kept: tuple[int, ...], colours: dict[int, int]) -> None:
         self.atoms = atoms
@@ -126,17 +128,17 @@ class _Search:
         for number, (_, variables) in enumerate(atoms):
             for variable in dict.fromkeys(variables):
                 self._uses.setdefault(variable, []).append(number)
-        # Atoms of one shape differ in variables that nothing else has, so they can be swapped.
+        # Atoms of one shape differ only in variables of their own, so they can be swapped.
         self._shapes = [
             (r, tuple([v if len(self._uses[v]) > 1 else -1 - vs.index(v) for v in vs]))
             for r, vs in atoms
         ]
 
     def run(self) -> Labels:
-        """The labels of the smallest order: again and again one of the smallest atoms left."""
+        """The labels of the smallest order, built by repeatedly appending a smallest atom."""
         order = _Order({}, {}, {}, [])
         for n in range(len(self.atoms)):
-            order.put(n, self._sign(n, order.labels))
+            order.put(n, self._signature(n, order.labels))
         branches: list[tuple[_Order, int]] = []
         while True:
             tied = order.smallest()
@@ -161,17 +163,17 @@ class _Search:
 
     def _take(self, order: _Order, n: int) -> None:
         """Appends an atom, and labels its variables."""
-        order.rest[order.signs.pop(n)].discard(n)
+        order.rest[order.signatures.pop(n)].discard(n)
         touched: set[int] = set()
         for variable in self.atoms[n][1]:
             if variable not in order.labels:
                 order.labels[variable] = len(order.labels)
                 touched.update(self._uses[variable])
         for other in touched:
-            if other in order.signs:
-                order.put(other, self._sign(other, order.labels))
+            if other in order.signatures:
+                order.put(other, self._signature(other, order.labels))
 
-    def _sign(self, n: int, labels: Labels) -> Sign:
+    def _signature(self, n: int, labels: Labels) -> Signature:
         relation, variables = self.atoms[n]
         unknown = len(self.colours)
         return relation, tuple([(labels.get(v, unknown), self.colours[v]) for v in variables])

@@ -105,7 +105,7 @@ def joined_along(left: Regex, right: Regex, inputs: tuple[GroupId, ...], context
 def bound_step(
     r: Regex, inputs: tuple[GroupId, ...], ends: tuple[int, int], context: Context
 ) -> tuple[Tree, tuple[int, int]]:
-    """An operand of a join and its binding; from end to start where the memo keeps it so."""
+    """An operand of a join and its binding, in the direction in which the memo keeps it."""
     operand, backwards = kept_relation(r, inputs, context)
     return operand, ends[::-1] if backwards else ends
 
@@ -125,7 +125,7 @@ def kept_relation(r: Regex, inputs: tuple[GroupId, ...], context: Context) -> tu
 
 
 def splits_by_join(r: Regex) -> bool:
-    """Whether rule 14 makes a join of the first part and the rest, and nothing else."""
+    """Whether rule 14 splits a concatenation after its first part without adding a union."""
     if not isinstance(r, regex.Concat):
         return False
     return not regex.nullable(r.parts[0]) and not all(map(regex.nullable, r.parts[1:]))
@@ -147,10 +147,10 @@ def with_optional_rest(joined: GroupExpression, path: Path, other: GroupId) -> I
 
 
 def may_be_empty(r: Regex, ref: int, free: bool) -> bool:
-    """Whether the input could as well contribute the empty word wherever it occurs.
+    """Whether the result is unchanged if the input also has the empty word at each occurrence.
 
-    ``free``: whether the empty word would change nothing around ``r``; it never does around a
-    whole PATH, which reports none.
+    ``free``: whether the context of ``r`` accepts the empty word already; a whole PATH counts as
+    free, since it does not report the empty word.
     """
     match r:
         case Symbol():
@@ -168,12 +168,12 @@ def may_be_empty(r: Regex, ref: int, free: bool) -> bool:
 
 
 def all_arbitrary(match: Match) -> bool:
-    """Whether all paths matched below the root are of any-path semantics."""
+    """Whether all paths matched below the root have any-path semantics."""
     return all(arbitrary(path_of(e)) for e in match.expressions[1:])
 
 
 def all_simple(match: Match) -> bool:
-    """Whether both inputs of a binary operator are paths, and all of them simple ones."""
+    """Whether both inputs of a binary operator are paths with simple-path semantics."""
     paths = match.expressions[1:]
     return len(paths) == 2 and not any(arbitrary(path_of(e)) for e in paths)
 

@@ -138,7 +138,7 @@ class StarDecompose(TransformationRule):
     """P[r+](S)  →  P[d+](P[r](S) as d), and so for r*
 
     Thesis rule 17, left to right. Holds for nullable r too, whose empty word changes nothing.
-    Not applied to a single symbol, which is such a d already.
+    Not applied to a single symbol, which is a relation d already.
     """
 
     name = "StarDecompose"
@@ -198,9 +198,9 @@ class StarCompose(TransformationRule):
 class SimplePathAsAnyPath(TransformationRule):
     """P_simple[r](S)  →  σ(src ≠ trg)(P[r](S)), where a repeated vertex can be left out
 
-    That is so if what may follow a later state of the minimal automaton may follow each earlier
-    one as well (:attr:`headrace.algebra.automaton.Automaton.ignores_repeats`), as for a+, (a|b)* or
-    a*·b*: then any path that connects two vertices has a simple one of its edges.
+    Valid if every suffix accepted after a later state of the minimal automaton is accepted after
+    each earlier state (:attr:`headrace.algebra.automaton.Automaton.ignores_repeats`), as for a+,
+    (a|b)* or a*·b*. Then the edges of any path between two vertices contain a simple path.
     """
 
     name = "SimplePathAsAnyPath"

@@ -37,14 +37,14 @@ class PatternCommute(TransformationRule):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shape:
-    """Two joins after they were reassociated, but for the order of the inner columns.
+    """Two reassociated joins, without the order of the inner join's columns.
 
     Attributes:
         bindings: the variables of the three inputs a, b and c.
         output: the variables of the result.
-        pair: how the new inner join binds its two inputs, in its own numbering.
-        kept: the inner variables that are needed above or by the third input.
-        outer: the outer variable of each of those.
+        pair: the bindings of the new inner join, in its own numbering of variables.
+        kept: the inner variables that the result or the third input needs.
+        outer: the outer variable of each kept inner variable.
         crosses: whether the inner join would be a cross product that the query does not contain.
         names: the names of the outer variables in the query; empty if it gives none.
     """
@@ -104,8 +104,8 @@ class PatternAssociateInverse(_Reassociate):
     """A ⋈ (B ⋈ C)  →  (A ⋈ B) ⋈ C
 
     Thesis rule 8, right to left, under the same conditions. Subsumed by commutativity and the
-    other direction, except in self-joins, where two of the orders that those pass through may be
-    one expression.
+    other direction, except in self-joins, where two of the intermediate orders may be one
+    expression.
     """
 
     name = "PatternAssociateInverse"
@@ -154,9 +154,9 @@ def flattened(
 ) -> tuple[tuple[Binding, Binding], Binding, tuple[int, ...], tuple[str, ...]] | None:
     """A join of a join as one join of three inputs, over one numbering of variables.
 
-    Returns the bindings of the lower join's inputs, that of the other input, the output and
-    the variables' names. Variables that the lower join keeps twice become one. None if that
-    makes one input bind a variable twice.
+    Returns the bindings of the lower join's inputs, the binding of the other input, the output and
+    the variables' names. Variables that the lower join keeps twice become one. Returns None if one
+    input would then bind a variable twice.
     """
     count = 1 + max((v for binding in above.bindings for v in binding), default=-1)
     place: dict[int, int] = {}
@@ -212,9 +212,9 @@ def _numbered(
     )
 
 
-def _fresh(name: str, taken: list[str]) -> str:
+def _fresh(name: str, used: list[str]) -> str:
     candidate, k = name, 1
-    while candidate in taken:
+    while candidate in used:
         k += 1
         candidate = f"{name}{k}"
     return candidate

@@ -52,7 +52,7 @@ from .union_rules import (
 
 
 class UnknownRuleError(ValueError):
-    """A rule name that does not exist; the message lists those that do."""
+    """A rule name does not exist; the message lists the existing names."""
 
 
 def transformation_rules() -> tuple[TransformationRule, ...]:
@@ -111,7 +111,7 @@ def implementations_by_operator(
     simple_budget: int = DEFAULT_STEPS,
     period: int | None = None,
 ) -> dict[type, tuple[ImplementationRule[Any], ...]]:
-    """The implementation rules for so many partitions, by the logical operator they compute."""
+    """The implementation rules for a number of partitions, by the logical operator they compute."""
     by_operator: dict[type, tuple[ImplementationRule[Any], ...]] = {}
     for rule in implementation_rules(Settings(parallelism, simple_budget, period)):
         by_operator[rule.operator] = (*by_operator.get(rule.operator, ()), rule)
@@ -119,10 +119,10 @@ def implementations_by_operator(
 
 
 def enabled_rules(disabled: Collection[str] = ()) -> tuple[TransformationRule, ...]:
-    """The transformation rules but those named.
+    """The transformation rules without the disabled ones.
 
     Raises:
-        UnknownRuleError: for a name that no transformation rule has.
+        UnknownRuleError: if no transformation rule has one of the names.
     """
     rules = transformation_rules()
     names = {rule.name for rule in rules}

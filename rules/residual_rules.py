@@ -21,7 +21,7 @@ from .rule import Context, Promise, TransformationRule
 class FilterIntoPattern(TransformationRule):
     """σ_F(A ⋈ B)  →  A ⋈_F B, a join with a residual
 
-    Always valid; applied where some part of F has columns of both inputs, since rules 9 and 10
+    Always valid; applied where some part of F reads columns of both inputs, since rules 9 and 10
     move all other parts further down.
     """
 

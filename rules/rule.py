@@ -20,7 +20,7 @@ H = TypeVar("H", bound=Hashable)
 
 
 class Promise(IntEnum):
-    """Which rules are applied first; the larger the earlier."""
+    """Promises of rules; the search applies rules of larger promise first."""
 
     REORDER = 1
     COMPOSE = 2
@@ -41,7 +41,7 @@ class Columns(Protocol):
         ...
 
     def repeats(self, inputs: tuple[GroupId, ...]) -> bool:
-        """Whether some relation occurs twice below such inputs."""
+        """Whether some relation occurs twice below the inputs."""
         ...
 
     def runs_backwards(self, path: Path, inputs: tuple[GroupId, ...]) -> bool:
@@ -50,7 +50,7 @@ class Columns(Protocol):
 
 
 class Context:
-    """What a rule may read besides its match: the memo, column order and options."""
+    """The context of a rule beside its match: the memo, column order and options."""
 
     __slots__ = ("_operators", "_results", "columns", "cross_products", "duplicate_free", "memo")
 
@@ -72,8 +72,8 @@ class Context:
     def once(self, function: Callable[..., T], *arguments: Hashable) -> T:
         """The result of a pure function, computed once per optimization.
 
-        Not a cache of the module: equal operators may differ in the names that a query gives
-        to variables, and those must not leak from one query into another.
+        A module-level cache would be wrong: equal operators may differ in the names of variables,
+        and the names of one query must not appear in another.
         """
         key = (function, *arguments)
         result: T | None = self._results.get(key)
@@ -98,13 +98,13 @@ class TransformationRule(ABC):
 
     ``name`` and ``number`` are stable (thesis 6.2; None for helpers of our own).
 
-    Four sets of rule names keep rules from finding things again. The first three go into the
-    mask of an expression (:attr:`headrace.memo.GroupExpression.masked`).
+    Four sets of rule names prevent duplicate results. The first three go into the rule mask of an
+    expression (:attr:`headrace.memo.GroupExpression.masked`).
 
     Attributes:
         redundant: rules that would find nothing new on a result of this rule.
         excluded: rules that are not applied to any expression that this rule adds, because they
-            would only express in more ways what is in the memo. Unlike the others, it changes
+            would only add variants of relations in the memo. Unlike the others, this set changes
             which expressions are found.
         inherited: rules that are not applied to an expression that this rule adds if they are
             masked on the expression rewritten.
@@ -124,8 +124,8 @@ class TransformationRule(ABC):
     def considers(self, expression: GroupExpression, context: Context) -> bool:
         """Whether the rule may apply to any binding at this expression.
 
-        Asked before input groups are explored. Depends on the operator alone, so that the answer
-        never changes.
+        The search calls this method before it explores input groups. The result depends on the
+        operator alone, so it never changes.
         """
         return True
 
@@ -134,20 +134,21 @@ class TransformationRule(ABC):
     ) -> bool:
         """Whether a member of the input group at ``position`` can be part of a binding.
 
-        Where the pattern looks into fixed inputs, this is asked once per member, before members
-        are combined, and not once per combination.
+        If the pattern looks into fixed inputs, the search calls this method once per member, before
+        it combines members, and not once per combination.
         """
         return True
 
     def condition(self, match: Match, context: Context) -> bool:
-        """Whether the rule may be applied; has no effect."""
+        """Whether the rule may be applied; without side effects."""
         return True
 
     def matches(
         self, pattern: Op, slot: int, root: GroupExpression, context: Context
     ) -> Iterator[Match]:
-        """The bindings of one of the rule's patterns that no earlier call returned
-        (:func:`headrace.memo.pattern.bindings`), of members that the rule admits."""
+        """The new bindings of one of the rule's patterns, over members that the rule admits.
+
+        See :func:`headrace.memo.pattern.bindings`."""
         chooses = type(self).admits is not TransformationRule.admits
         admits = partial(self.admits, context) if chooses else None
         return bindings(pattern, slot, root, context.memo.groups, admits)
@@ -159,7 +160,7 @@ class TransformationRule(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The options of a search that decide how operators can be computed.
+    """The options of a search that decide which physical operators can compute a logical one.
 
     Attributes:
         parallelism: the number of partitions.

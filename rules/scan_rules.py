@@ -22,8 +22,8 @@ from .rule import Context, Promise, TransformationRule
 class FilterWScanTranspose(TransformationRule):
     """W(σ_F(S))  →  σ_F(W(S))
 
-    Thesis rule 12, left to right. F must not look at ts or exp, which the window makes; a
-    predicate has no column for them. Of a stream with deletions the scan selects by source and
+    Thesis rule 12, left to right. F must not read the ts or exp that the window computes; a
+    predicate has no column for them. A scan of a stream with deletions selects by source and
     target alone, which a deletion carries too.
     """
 

@@ -30,7 +30,7 @@ from ..memo import Group, GroupId, Groups, MemoListener
 
 OWN_TIME = "ts"
 FURTHEST = 2**62
-"""A bound further away is none."""
+"""The exclusive limit of a bound on times; larger bounds are dropped."""
 
 Differences = Mapping[tuple[int, int], int]
 """By (x, y) the largest x - y."""
@@ -48,7 +48,7 @@ class Bounds:
     differences: Differences = field(default_factory=dict)
 
     def latest(self, after: int) -> int | None:
-        """How long after an arrival of its own a row arrives, at most; None if any time."""
+        """The most ticks from the arrival ``after`` to that of the row; None if unbounded."""
         return _furthest(self.differences, range(self.arrivals), after)
 
 
@@ -57,26 +57,26 @@ ANY_TIME = Bounds()
 
 
 class TimeBounds(MemoListener):
-    """The bounds of the groups of one memo, computed when asked for.
+    """The bounds of the groups of one memo, computed on demand.
 
-    ``late`` is how long after its own time an edge arrives, at most: it may wait for its slide.
+    ``late`` is the most ticks from an edge's time to its arrival: an edge may wait for its slide.
     """
 
     def __init__(self, groups: Groups, late: int = 0) -> None:
         self._groups = groups
         self._late = late
-        self._known: dict[GroupId, Bounds] = {}
+        self._bounds: dict[GroupId, Bounds] = {}
         self.any = False
         """Whether any scan gives the times of edges; if not, nothing is bounded."""
 
     def groups_merged(self, survivor: Group, absorbed: Group) -> None:
-        """Forgets all bounds, which may be those of the absorbed group."""
-        self._known.clear()
+        """Drops all bounds, which may depend on the absorbed group."""
+        self._bounds.clear()
 
     def shrunk(self, operator: PhysicalOperator, inputs: tuple[GroupId, ...]) -> PhysicalOperator:
-        """A join with the horizons that follow from its residual and its inputs.
+        """Adds to a join the horizons that follow from its residual and its inputs.
 
-        Other operators are returned as they are.
+        Returns other operators as they are.
         """
         if not self.any or not isinstance(operator, HashJoin):
             return operator
@@ -96,11 +96,11 @@ class TimeBounds(MemoListener):
     def of(self, group: GroupId) -> Bounds:
         """The bounds of a group, read off its first expression."""
         group = self._groups.find(group)
-        if group not in self._known:
-            self._known[group] = ANY_TIME  # meanwhile, where groups read each other in a circle
+        if group not in self._bounds:
+            self._bounds[group] = ANY_TIME  # meanwhile, where groups read each other in a circle
             first = self._groups[group].expressions[0]
-            self._known[group] = self._derived(first.operator, first.inputs)
-        return self._known[group]
+            self._bounds[group] = self._derived(first.operator, first.inputs)
+        return self._bounds[group]
 
     def _derived(self, operator: Hashable, inputs: tuple[GroupId, ...]) -> Bounds:
         match operator:
@@ -128,29 +128,29 @@ def _joined(
 ) -> Bounds:
     """The bounds of a join of two; its columns are the join's variables."""
     arrivals = 0
-    found: dict[tuple[int, int], int] = {}
+    distances: dict[tuple[int, int], int] = {}
     columns: dict[int, int] = {}
     for binding, side in zip(bindings, sides, strict=True):
         for (x, y), bound in side.differences.items():
-            found[arrivals + x, arrivals + y] = bound
+            distances[arrivals + x, arrivals + y] = bound
         for column, arrival in side.columns.items():
             here = arrivals + arrival
             there = columns.setdefault(binding[column], here)
             if there != here:  # joined on their times
-                found[here, there] = found[there, here] = 0
+                distances[here, there] = distances[there, here] = 0
         arrivals += side.arrivals
-    whole = Bounds(arrivals, columns, _closed(found))
+    whole = Bounds(arrivals, columns, _closed(distances))
     return whole if residual is None else _filtered(whole, residual)
 
 
 def _filtered(bounds: Bounds, predicate: Predicate) -> Bounds:
-    """Adds the differences of times that a predicate demands; other columns do not count."""
-    place, found = bounds.columns, dict(bounds.differences)
+    """Adds the bounds on differences of times that a predicate implies."""
+    place, distances = bounds.columns, dict(bounds.differences)
     for one, other, bound in differences(predicate):
         if one in place and other in place:
             pair = place[one], place[other]
-            found[pair] = min(bound, found.get(pair, bound))
-    return replace(bounds, differences=_closed(found))
+            distances[pair] = min(bound, distances.get(pair, bound))
+    return replace(bounds, differences=_closed(distances))
 
 
 def _chosen(bounds: Bounds, columns: Iterable[int]) -> Bounds:
@@ -159,68 +159,68 @@ def _chosen(bounds: Bounds, columns: Iterable[int]) -> Bounds:
 
 
 def _either(one: Bounds, other: Bounds) -> Bounds:
-    """Of rows of two inputs: the times that both have, and one more, when a row arrives."""
+    """The bounds of a union: the times that both inputs have, and the arrival of the row."""
     columns = sorted(one.columns.keys() & other.columns.keys())
     arrival = len(columns)
-    found: dict[tuple[int, int], int] = {}
+    distances: dict[tuple[int, int], int] = {}
     for x, first in enumerate(columns):
-        found[x, arrival] = 0
+        distances[x, arrival] = 0
         latest = [side.latest(side.columns[first]) for side in (one, other)]
-        known = [bound for bound in latest if bound is not None]
-        if len(known) == 2:
-            found[arrival, x] = max(known)
+        bounded = [bound for bound in latest if bound is not None]
+        if len(bounded) == 2:
+            distances[arrival, x] = max(bounded)
         for y, second in enumerate(columns):
             pairs = [(side.columns[first], side.columns[second]) for side in (one, other)]
             apart = [s.differences.get(p) for s, p in zip((one, other), pairs, strict=True)]
-            known = [bound for bound in apart if bound is not None]
-            if x != y and len(known) == 2:
-                found[x, y] = max(known)
+            bounded = [bound for bound in apart if bound is not None]
+            if x != y and len(bounded) == 2:
+                distances[x, y] = max(bounded)
     place = {column: k for k, column in enumerate(columns)}
-    return Bounds(arrival + 1, place, _closed(found))
+    return Bounds(arrival + 1, place, _closed(distances))
 
 
 def _closed(bounds: Differences) -> Differences:
-    """All differences that follow, by the algorithm of Floyd and Warshall.
+    """All bounds that follow from ``bounds``, by the algorithm of Floyd and Warshall.
 
-    Not by a library's: a predicate that contradicts itself gives cycles of negative length, for
-    which networkx has no defined result, and a plan must not depend on its version.
+    The algorithm is implemented here because a contradictory predicate gives cycles of negative
+    length, for which networkx has no defined result, and a plan must not depend on its version.
     """
-    found = dict(bounds)
+    shortest = dict(bounds)
     nodes = sorted({x for pair in bounds for x in pair})
     for via in nodes:
         for x in nodes:
-            first = found.get((x, via))
+            first = shortest.get((x, via))
             if first is None or x == via:
                 continue
             for y in nodes:
-                second = found.get((via, y))
+                second = shortest.get((via, y))
                 if second is not None and x != y:
-                    found[x, y] = min(first + second, found.get((x, y), first + second))
-    return found
+                    shortest[x, y] = min(first + second, shortest.get((x, y), first + second))
+    return shortest
 
 
 def _furthest(bounds: Differences, of: Iterable[int], after: int) -> int | None:
-    """The largest bound of the difference of any of several to one."""
-    found = [0 if x == after else bounds.get((x, after)) for x in of]
-    known = [bound for bound in found if bound is not None]
-    return max(known) if len(known) == len(found) else None
+    """The largest bound on the difference of several arrivals to one; None if one is unbounded."""
+    distances = [0 if x == after else bounds.get((x, after)) for x in of]
+    bounded = [bound for bound in distances if bound is not None]
+    return max(bounded) if len(bounded) == len(distances) else None
 
 
 def _horizon(
     binding: tuple[int, ...], bounds: Bounds, own: Iterable[int], other: Iterable[int]
 ) -> Horizon | None:
-    """By which time of a row the last arrival on the other side is bounded best.
+    """The horizon of an input: a time column, and a bound on the last arrival on the other side.
 
-    That is where the row is held for the shortest time after its own arrival.
+    Chooses the column for which a row is held for the shortest time after its own arrival.
     """
-    found: list[tuple[int, int, int]] = []
+    candidates: list[tuple[int, int, int]] = []
     for column, variable in enumerate(binding):
         time = bounds.columns.get(variable)
         latest = None if time is None else _furthest(bounds.differences, other, time)
         if time is not None and latest is not None and abs(latest) < FURTHEST:
             before = min(bounds.differences.get((time, x), 0) for x in own)
-            found.append((latest + min(before, 0), column, latest))
-    if not found:
+            candidates.append((latest + min(before, 0), column, latest))
+    if not candidates:
         return None
-    _, column, latest = min(found)
+    _, column, latest = min(candidates)
     return column, latest

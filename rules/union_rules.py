@@ -30,8 +30,8 @@ class UnionCommute(TransformationRule):
 class UnionAssociate(TransformationRule):
     """(A ∪ B) ∪ C  →  A ∪ (B ∪ C)
 
-    Not in the thesis, whose unions are n-ary: ours are binary, and rule 1 alone would not
-    reach every order. Always valid; the other direction follows by commuting.
+    Not in the thesis, whose unions are n-ary: the unions here are binary, and rule 1 alone does
+    not reach every order. Always valid; the other direction follows by commuting.
     """
 
     name = "UnionAssociate"
@@ -49,10 +49,10 @@ class UnionAssociate(TransformationRule):
 class PatternUnionDistribute(TransformationRule):
     """(A ∪ B) ⋈ C  →  (A ⋈ C) ∪ (B ⋈ C), and so for C ⋈ (A ∪ B)
 
-    Rule 11, left to right. The thesis prints no rule 11 (its list goes from 10 to 12); this
-    one is ours, the relational companion of rule 6. Always valid; applied where the memo has
-    A ⋈ C or B ⋈ C when the rule is tried, so that the union has a part that is shared.
-    Without that each join over unions would fall apart into all the joins of their parts.
+    Rule 11, left to right. The thesis prints no rule 11 (its list goes from 10 to 12); this rule is
+    ours, the relational companion of rule 6. Always valid; applied where the memo has A ⋈ C or
+    B ⋈ C when the rule is tried, so that the union shares a part. Without this condition each join
+    over unions would be split into all the joins of their parts.
     """
 
     name = "PatternUnionDistribute"

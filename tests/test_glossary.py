@@ -77,22 +77,6 @@ STILL_USED: dict[str, set[str]] = {
         "taking_back",
     },
     "languages": {"Needs", "keys_above", "needs", "way", "ways"},
-    "memo": {"barred", "ghost", "needless", "note_ghost", "watchers", "way", "ways"},
-    "optimizer": {
-        "Way",
-        "WayLeft",
-        "barred",
-        "bars",
-        "needless",
-        "operator_ways",
-        "remember",
-        "spared",
-        "tell_left",
-        "way",
-        "ways",
-        "ways_to_deliver",
-    },
-    "rules": {"bars", "needless", "spared_by", "way", "ways"},
 }
 """By folder the private names that it still has; it only ever shrinks. ``ways`` is a field of
 documents that users read."""

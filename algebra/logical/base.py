@@ -1,4 +1,4 @@
-"""What every logical operator says of itself, and expressions of operators."""
+"""The interface of logical operators, and expressions of operators."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class LogicalOperator:
 class LogicalExpression:
     """An operator with its input expressions: a query in the Streaming Graph Algebra.
 
-    ``name`` is what the query calls the relation, for people to read.
+    ``name`` is the relation's name in the query, for people to read.
     """
 
     operator: LogicalOperator
@@ -61,9 +61,9 @@ class LogicalExpression:
 
 @dataclass(frozen=True, slots=True)
 class LogicalQuery:
-    """A whole query: its expression and what the answer's columns are called.
+    """A whole query: its expression and the names of the answer's columns.
 
-    ``warnings`` are lines for people to read; ``semantics`` is that of all its paths.
+    ``warnings`` are lines for people to read; ``semantics`` is the semantics of all its paths.
     """
 
     expression: LogicalExpression

@@ -21,7 +21,7 @@ class Pattern(LogicalOperator):
     ``output`` the variables of the result. Variables are numbered by first occurrence in
     ``bindings``; no variable occurs twice in one input (that is a Filter below). In the
     canonical expression a PATTERN has as many inputs as its rule has atoms; in the memo
-    it has two. ``names`` are what the query calls the variables, for people to read.
+    it has two. ``names`` are the variables' names in the query, for people to read.
     """
 
     bindings: tuple[tuple[int, ...], ...]
@@ -53,7 +53,7 @@ class Pattern(LogicalOperator):
         return len(self.output)
 
     def name(self, variable: int) -> str:
-        """What people call a variable."""
+        """The name of a variable for people."""
         return self.names[variable] if self.names else f"v{variable}"
 
     def arguments(self, names: InputNames) -> str:

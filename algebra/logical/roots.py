@@ -16,8 +16,12 @@ from .base import LogicalOperator, PathSemantics
 class Aggregate(LogicalOperator):
     """γ: one row for each combination of the ``keys`` among the rows valid at an instant.
 
-    Output columns are ``output``, positions in the keys followed by the ``aggregates``. With
-    ``every`` the rows are those at its multiples, each valid until the next one.
+    Attributes:
+        keys: the columns to group by.
+        aggregates: the functions, each with its column.
+        output: the output columns, as positions in the keys followed by the aggregates.
+        every: the period in ticks; the operator gives rows at its multiples, each valid until the
+            next multiple. None gives rows at every instant.
     """
 
     keys: tuple[int, ...]
@@ -38,13 +42,19 @@ class Aggregate(LogicalOperator):
 
 @dataclass(frozen=True, slots=True)
 class Witness(LogicalOperator):
-    """ω: with each row of the first input a path that says why it holds (payload, Definition 7).
+    """ω: adds to each row of the first input a path as its witness (payload, Definition 7).
 
-    The path leads from the vertex in column ``source`` to that in ``target`` over edges of the
-    other inputs, all of them valid for as long as the row; its word is in ``regex``, whose symbol
-    k is input k + 1, each step of which is called ``labels[k]``. Rows are told apart by the
-    columns ``keys``; of several that differ in others alone one counts. ``output`` are columns
-    of the first input, and the number of those for the path.
+    The path runs over edges of the other inputs. All its edges are valid for as long as the row.
+
+    Attributes:
+        keys: the columns that identify a row; of rows that agree in them one counts.
+        output: the output columns, as columns of the first input; the number of columns of the
+            first input stands for the path.
+        source: the column of the first input with the first vertex of the path.
+        target: the column of the first input with the last vertex of the path.
+        regex: the expression that the path matches; symbol k stands for input k + 1.
+        labels: the name of a step over input k + 1, by k.
+        semantics: which paths count.
     """
 
     keys: tuple[int, ...]
@@ -70,7 +80,7 @@ class Witness(LogicalOperator):
 
 @dataclass(frozen=True, slots=True)
 class Report(LogicalOperator):
-    """ρ: what is there, what is new, or what is gone at each multiple of ``every``."""
+    """ρ: the rows that are valid, new or gone at each multiple of ``every``, which is in ticks."""
 
     mode: ReportMode
     every: int

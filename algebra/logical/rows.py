@@ -15,17 +15,23 @@ from .base import I, LogicalOperator
 
 @dataclass(frozen=True, slots=True)
 class WScan(LogicalOperator):
-    """W: the edges of one label of a stream, valid as its window says (Definition 30).
+    """W: the edges of one label of a stream, with the validity of its window (Definition 30).
 
-    Without a ``window`` it is K: the edges of a stored graph, valid in ``[0, inf)``.
-    Columns are source, target, and the edge's ``properties`` by name; ``ts``, the edge's own
-    time, is one of them. Edges are one row if they agree in all columns. With a ``predicate``
-    over the columns it is W(σ_F(S)): only the edges that satisfy it are scanned. With
-    ``deletions`` the stream may say of an edge that it ends; its predicate looks at source and
-    target alone then, since a deletion need not carry properties.
+    Edges that agree in all columns are one row.
+
+    Attributes:
+        stream: the name of the stream.
+        label: the label of the edges.
+        window: the window; None scans a stored graph (K), whose edges are valid in ``[0, inf)``.
+        predicate: the condition on the columns that scanned edges satisfy, as in W(σ_F(S)); None
+            scans all edges.
+        properties: the names of the edge properties that follow source and target as columns;
+            ``ts``, the time of the edge, may be one of them.
+        deletions: whether the stream may delete edges. The predicate then reads source and target
+            alone, since a deletion need not carry properties.
 
     Raises:
-        ValueError: if a property is there twice, or the predicate looks at one of a stream with
+        ValueError: if a property occurs twice, or the predicate reads a property of a stream with
             deletions.
     """
 
@@ -61,11 +67,11 @@ class WScan(LogicalOperator):
 
     @property
     def scans(self) -> tuple[WScan, ...]:
-        """The labels that the leaf reads, each under its window."""
+        """The labels that the scan reads, each under its window."""
         return (self,)
 
     def reads_with(self, other: WScan) -> bool:
-        """Whether one scan can read both; a deletion is one of a single label."""
+        """Whether one scan can read both labels; a scan with deletions reads a single label."""
         return not (self.deletions or other.deletions) and (
             self.stream,
             self.window,
@@ -163,7 +169,8 @@ class Project(LogicalOperator):
 class Rewindow(LogicalOperator):
     """W over a query: its coalesced results, each valid for its window at most.
 
-    A result valid in ``[ts, exp)`` is so in ``[ts, min(exp, floor(ts / slide) * slide + range))``.
+    Cuts the validity ``[ts, exp)`` of a result to
+    ``[ts, min(exp, floor(ts / slide) * slide + range))``.
     """
 
     window: Window
@@ -184,7 +191,7 @@ class Empty(LogicalOperator):
     op: ClassVar[str] = "EMPTY"
 
     def width(self, inputs: Sequence[int]) -> int:
-        """The number of columns that it would have."""
+        """The number of columns of the empty relation."""
         return self.columns
 
 
@@ -192,7 +199,7 @@ class Empty(LogicalOperator):
 class Compute(LogicalOperator):
     """χ: column ``i`` of the output is ``values[i]``, computed from the columns of the input.
 
-    What cannot be computed is missing (:mod:`headrace.algebra.scalar`).
+    A value that cannot be computed is missing (:mod:`headrace.algebra.scalar`).
     """
 
     values: tuple[scalar.Value, ...]

@@ -2,8 +2,8 @@
 
 Each is a flat value of JSON-able fields, so that the same class serves the memo, the
 plan document and the executor. ``op`` is its stable name in the plan. As in the
-logical algebra, columns are positions and ``variables`` only what people read. The memo hashes
-operators all the time, so fields that hardly ever tell two apart are left out of the hash.
+logical algebra, columns are positions, and ``variables`` are names for people. The memo hashes
+operators all the time, so fields that rarely differ between operators are left out of the hash.
 
 A class holds everything that follows from the operator alone: its bounds, width, column types,
 distribution, update pattern and notation (:class:`PhysicalOperator`). What a layer adds is one

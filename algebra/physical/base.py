@@ -1,4 +1,4 @@
-"""What every physical operator says of itself, and the table of all operators."""
+"""The interface of physical operators, and the table of all operators."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WithDeletions = Literal["with_deletions"] | None
 """Null where rows are never retracted before they expire."""
 
 Conventions = tuple[tuple[Convention, Convention], ...]
-"""Pairs: what computes the inputs of an operator, and what computes the operator then."""
+"""Pairs: the convention of an operator's inputs, and the convention of its result over them."""
 
 BY_KERNELS: Conventions = ((Convention.KERNEL, Convention.KERNEL),)
 IN_SQL: Conventions = ((Convention.SPARK_SQL, Convention.SPARK_SQL),)
@@ -45,7 +45,7 @@ class PhysicalOperator:
     names_inputs: ClassVar[bool] = False
     """Whether the arguments in one line name the inputs."""
     final: ClassVar[bool] = False
-    """Whether a row is given once nothing can change it, so that it is never retracted."""
+    """Whether the operator gives a row only when the row is final, and so never retracts one."""
 
     @property
     def op(self) -> str:
@@ -55,7 +55,7 @@ class PhysicalOperator:
     # -- rows and columns -------------------------------------------------------------------
 
     def check_bounds(self, inputs: int) -> None:
-        """Checks the sizes and numbers that the operator has of its own.
+        """Checks the sizes and numbers in the operator's own fields.
 
         Args:
             inputs: how many inputs the operator reads.
@@ -74,21 +74,21 @@ class PhysicalOperator:
         return inputs[0]
 
     def new_types(self) -> frozenset[PropertyType]:
-        """The types of values that the operator computes, beside those that it reads."""
+        """The types of the values that the operator computes, without those of its inputs."""
         return frozenset()
 
     def input_names(self, position: int, own: Sequence[str], width: int) -> tuple[str, ...]:
-        """What people may call the columns of an input.
+        """The names of the columns of an input, for people.
 
         Args:
-            position: which input.
-            own: what the output columns are called.
+            position: the position of the input.
+            own: the names of the output columns.
             width: the number of columns of the input.
         """
         return tuple(own)
 
     def retention(self) -> int:
-        """For how long after its expiry an input row is still needed, in time units."""
+        """The time units for which the operator needs an input row after its expiry."""
         return 0
 
     @property
@@ -111,9 +111,9 @@ class PhysicalOperator:
         return inputs[0]
 
     def input_distributions(self, widths: Sequence[int]) -> Iterator[tuple[Distribution, ...]]:
-        """The distributions of the inputs that the optimizer tries, those it prefers first.
+        """The distributions of the inputs that the optimizer tries, the preferred ones first.
 
-        Those that the law refuses are left out by the optimizer.
+        The optimizer leaves out distributions that the law refuses.
         """
         return product(*(distributions(width, parallelism=2) for width in widths))
 
@@ -123,7 +123,7 @@ class PhysicalOperator:
         """The update pattern of the result over inputs of such patterns.
 
         Raises:
-            ValueError: if the operator is not made for such inputs.
+            ValueError: if the operator does not support inputs with these update patterns.
         """
         return UpdatePattern.WITH_DELETIONS if self.retracted(inputs) else UpdatePattern.APPEND_ONLY
 
@@ -131,7 +131,7 @@ class PhysicalOperator:
         """Whether rows of an input may be retracted.
 
         Raises:
-            ValueError: if there are deletions among them that are not yet retractions.
+            ValueError: if the rows include deletions that are not expanded into retractions.
         """
         if UpdatePattern.MARKED in inputs:
             raise ValueError(f"{self.op} cannot tell which rows a deletion retracts")
@@ -150,7 +150,7 @@ class PhysicalOperator:
     def ends_deletions(self) -> bool:
         """Whether the operator reads retractions and gives final rows.
 
-        Its input has to be coalesced: of each value one row is there, or none.
+        The input has to be coalesced, so that each value has at most one valid row.
         """
         return False
 
@@ -161,7 +161,7 @@ class PhysicalOperator:
         return ""
 
     def relation(self, below: Sequence[str]) -> str | None:
-        """What a path over the rows may call them, by the names of the inputs: ``(a⋈b)``."""
+        """The name of the rows in a path over them, from the names of the inputs: ``(a⋈b)``."""
         return None
 
 
@@ -232,7 +232,7 @@ def one_input(inputs: Sequence[int]) -> int:
 
 
 def require_columns(columns: Collection[int], width: int) -> None:
-    """Raises ValueError unless there are such columns."""
+    """Raises ValueError unless every column is below the width."""
     require(all(0 <= column < width for column in columns), "there is no such column")
 
 
@@ -244,12 +244,12 @@ def moved(below: Distribution, columns: Sequence[int]) -> Distribution:
 
 
 def hashed_by(columns: Sequence[int]) -> Distribution:
-    """Hashed by each of some columns; without any the rows lie anywhere."""
+    """The distribution hashed by each of the columns; rows lie anywhere if there is no column."""
     return Distribution(Spread.HASH, tuple(columns)) if columns else ANY
 
 
 def together(below: Distribution, what: str) -> Distribution:
-    """The distribution, of rows of which equal ones have to be on one partition.
+    """Returns the distribution, after a check that it puts equal rows on one partition.
 
     Raises:
         ValueError: if the rows lie anywhere.

@@ -1,4 +1,4 @@
-"""Operators that hold the rows that are valid, by value or by key."""
+"""Operators that hold the valid rows, by value or by key."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ from .base import (
 @registered
 @dataclass(frozen=True, slots=True)
 class Rewindow(PassesRows):
-    """Puts a window over rows that operators made: a value that begins to be valid at ``t``
-    counts until ``floor(t / slide) * slide + range`` at most, however long it stays valid.
+    """Puts a window over the result of operators and coalesces it.
 
-    Only when it has been invalid in between does it begin anew. The result is coalesced.
+    A value that becomes valid at ``t`` stays in the result until
+    ``floor(t / slide) * slide + range`` at most. The value gets a new window only after it has been
+    invalid. ``range`` and ``slide`` are in time units.
     """
 
     range: int
@@ -57,12 +58,18 @@ class Rewindow(PassesRows):
 @registered
 @dataclass(frozen=True, slots=True)
 class AggregateRows(DeletionVariant):
-    """One row for each combination of the columns ``keys`` among the different rows valid.
+    """One row for each combination of the columns ``keys`` among the different valid rows.
 
-    ``aggregates`` are pairs of a function and a column (null: rows are counted); output columns
-    are ``output``, positions in the keys followed by the aggregates. A row is given when it is
-    final: it closes, or, with ``every``, an instant that is a multiple of that has passed. What
-    is final is not retracted, over a stream with deletions neither.
+    A row is given when it is final, and never retracted, even over a stream with deletions. A row
+    is final when its validity has ended or, with ``every``, when its instant has passed.
+
+    Attributes:
+        keys: the columns to group by.
+        aggregates: pairs of a function and its column; a null column counts rows.
+        output: the output columns, as positions in the keys followed by the aggregates.
+        every: the period in time units; rows are given for its multiples. Null gives rows for
+            every instant.
+        update_pattern: the variant for an input with deletions; null without deletions.
     """
 
     keys: tuple[int, ...]
@@ -76,7 +83,7 @@ class AggregateRows(DeletionVariant):
     final: ClassVar[bool] = True
 
     def output_width(self, inputs: Sequence[int]) -> int:
-        """The number of keys and aggregates given."""
+        """The number of output columns."""
         width = one_input(inputs)
         columns = [column for _, column in self.aggregates if column is not None]
         require_columns([*self.keys, *columns], width)
@@ -88,7 +95,7 @@ class AggregateRows(DeletionVariant):
         return len(self.output)
 
     def column_types(self, inputs: Sequence[Types], streams: Mapping[str, StreamTypes]) -> Types:
-        """Those of the keys, and what each function gives."""
+        """The types of the keys, and of the results of the functions."""
         types = [inputs[0][key] for key in self.keys]
         for function, column in self.aggregates:
             if function in ("count", "count_distinct") or column is None:
@@ -131,10 +138,11 @@ _NUMBER: frozenset[ColumnType] = frozenset({"number"})
 @registered
 @dataclass(frozen=True, slots=True)
 class ReportRows(DeletionVariant):
-    """The rows that are valid (``snapshot``), are and were not one period ago (``entering``), or
-    were and are not (``exit``), at each multiple of ``every``, once that is past.
+    """Reports valid, new or gone rows at each multiple of ``every``, once the instant is past.
 
-    The ts of a result is the instant of its report, which is never retracted, its exp the next.
+    ``snapshot`` reports the valid rows, ``entering`` the valid rows that were not valid one period
+    ago, and ``exit`` the rows that were valid one period ago and are not now. The ts of a result is
+    the instant of its report, its exp the instant of the next report. Results are never retracted.
     """
 
     mode: ReportMode
@@ -151,7 +159,7 @@ class ReportRows(DeletionVariant):
         return width
 
     def retention(self) -> int:
-        """A row that is gone is still looked at one report later."""
+        """The report after a row's expiry still reads the row."""
         return self.every
 
     def distribution(self, inputs: Sequence[Distribution]) -> Distribution:

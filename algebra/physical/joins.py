@@ -14,10 +14,10 @@ from ..values import StreamTypes, Types
 from .base import DeletionVariant, WithDeletions, hashed_by, registered, require
 
 Horizon = tuple[int, int]
-"""A column that holds a time, and how long after it the last row arrives that can be met."""
+"""A column that holds a time, and the time units after it in which matching rows can arrive."""
 
 FURTHEST = 2**62
-"""Bounds of horizons are smaller."""
+"""The exclusive limit of the bound of a horizon, in time units."""
 
 
 @registered
@@ -25,13 +25,19 @@ FURTHEST = 2**62
 class HashJoin(DeletionVariant):
     """Symmetric hash join of two inputs on the variables that both bind.
 
-    ``bindings[k][j]``: the variable of column ``j`` of input ``k``; ``output``: the
-    variables kept. Without a shared variable it is the cross product. ``residual``, SQL over
-    columns ``c0``, ``c1``, ... that stand for the variables, has to hold of the two rows
-    joined; null: nothing has. ``horizon`` says for each input until when its rows are held: no
-    row that arrives on the other side more than the bound after the time in the column meets
-    such a row, so it is given back then, if it has not expired; null: until it expires. Over a
-    stream with deletions it retracts results, and holds all rows until they expire.
+    Without a shared variable the join is the cross product. Over a stream with deletions the join
+    retracts results, and holds all rows until they expire.
+
+    Attributes:
+        bindings: ``bindings[k][j]`` is the variable of column ``j`` of input ``k``.
+        output: the variables of the output columns.
+        variables: the names of the variables, for people.
+        residual: a condition that two joined rows satisfy, as SQL over columns ``c0``, ``c1``, ...
+            that stand for the variables; null joins all pairs.
+        horizon: for each input a column with a time, and a bound in time units. A row of the input
+            matches no row that arrives on the other side more than the bound after the time in the
+            column, so the join then drops the row. Null holds the rows until they expire.
+        update_pattern: the variant for inputs with deletions; null without deletions.
     """
 
     bindings: tuple[tuple[int, ...], tuple[int, ...]]
@@ -45,9 +51,9 @@ class HashJoin(DeletionVariant):
     names_inputs: ClassVar[bool] = True
 
     def named(self, columns: tuple[str, ...]) -> HashJoin:
-        """The join with the names that its variables have where its columns have these.
+        """The join with variables named after the names of its output columns.
 
-        A variable that is not kept has its own name, changed if another one has it.
+        A variable that is not in the output keeps its own name, with a number if it is in use.
         """
         names = {v: columns[k] for k, v in reversed(list(enumerate(self.output)))}
         for variable in range(1 + max((v for side in self.bindings for v in side), default=-1)):
@@ -97,7 +103,7 @@ class HashJoin(DeletionVariant):
         return tuple(self.variables[v] for v in self.bindings[position])
 
     def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
-        """One side in copies, both on one partition, or both hashed on a shared variable."""
+        """Copies of one side, both sides on one partition, or both hashed on a shared variable."""
         left, right = inputs
         if NOTHING in (left, right):
             return NOTHING

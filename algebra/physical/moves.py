@@ -1,4 +1,4 @@
-"""Enforcers: operators that change how rows lie or come, and not what they say."""
+"""Enforcers: operators that change the distribution or form of rows, and not their values."""
 
 from __future__ import annotations
 
@@ -62,9 +62,10 @@ class Retract(PassesRows):
 @registered
 @dataclass(frozen=True, slots=True)
 class Coalesce(PassesRows, DeletionVariant):
-    """Drops a row that earlier rows of its value already said; extends validity.
+    """Drops a row whose validity earlier rows of its value cover, and extends validity.
 
-    Over a stream with deletions it counts rows, and retracts what holds no more.
+    Over a stream with deletions the operator counts the rows of each value, and retracts a value
+    when its last row is retracted.
     """
 
     update_pattern: WithDeletions = field(default=None, hash=False)
@@ -82,8 +83,9 @@ class Coalesce(PassesRows, DeletionVariant):
 class Exchange(PassesRows):
     """Moves rows between partitions; each keeps the order of the rows of its partition.
 
-    ``spread``: ``hash`` sends a row where the vertices of ``columns`` hash to, ``single`` to
-    the first partition, ``broadcast`` a copy to each.
+    ``spread`` is ``hash``, which sends a row to the partition that the values of ``columns`` hash
+    to, ``single``, which sends it to the first partition, or ``broadcast``, which sends a copy to
+    each.
     """
 
     spread: Literal["hash", "single", "broadcast"]
@@ -100,7 +102,7 @@ class Exchange(PassesRows):
         return inputs[0]
 
     def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
-        """The spread itself; what is everywhere already is not moved."""
+        """The distribution of the spread; rows with a copy on each partition are not moved."""
         require(inputs[0] != BROADCAST, "its input is on every partition already")
         if self.spread != "hash":
             require(not self.columns, f"{self.spread} takes no columns")
@@ -129,7 +131,7 @@ class Exchange(PassesRows):
 @registered
 @dataclass(frozen=True, slots=True)
 class ToKernel(PassesRows):
-    """Hands rows over from Spark SQL, which computed what is below, to compiled operators."""
+    """Hands rows over from Spark SQL, which computes the input, to compiled operators."""
 
     op: Literal["TO_KERNEL"] = "TO_KERNEL"
 

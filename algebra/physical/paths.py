@@ -60,24 +60,28 @@ class FollowsAutomaton(PhysicalOperator):
         require(inputs >= 1, "a path has at least one input")
 
     def require_known(self, inputs: int) -> None:
-        """Raises ValueError unless there are the states and inputs that the automaton names."""
-        known = all(
+        """Raises ValueError if the automaton names a state or an input that does not exist."""
+        in_range = all(
             0 <= q < self.states and 0 <= to < self.states and 0 <= i < inputs
             for q, i, _, to in self.transitions
         ) and all(0 < q < self.states for q in self.accepting)
-        require(known, "the automaton names a state or an input that does not exist")
+        require(in_range, "the automaton names a state or an input that does not exist")
 
 
 @dataclass(frozen=True, slots=True)
 class AutomatonPath(FollowsAutomaton):
-    """What the operators for PATH have in common: the automaton of the words that they look for.
+    """Base class of the operators for PATH, with the automaton of the words to search.
 
-    It is deterministic, minimal and trimmed but for its start state 0, which
-    no transition enters. ``transitions`` are ``(state, input, inverse, next state)`` with
-    the input's number; ``regex`` is for people.
+    The automaton is deterministic, trimmed, and minimal except for its start state 0, which no
+    transition enters.
 
-    ``roots``: over several partitions each can report paths from ``all`` roots that it meets,
-    or only from its ``own``, those that hash to it; its inputs are then broadcast.
+    Attributes:
+        states: the number of states.
+        transitions: ``(state, input, inverse, next state)``, with the number of the input.
+        accepting: the accepting states.
+        regex: the regular expression, for people.
+        roots: which paths a partition reports: those from ``all`` roots, or those from its ``own``
+            roots, which hash to the partition. ``own`` needs inputs that are broadcast.
     """
 
     states: int
@@ -97,7 +101,7 @@ class AutomatonPath(FollowsAutomaton):
         return 2
 
     def column_types(self, inputs: Sequence[Types], streams: Mapping[str, StreamTypes]) -> Types:
-        """Those of the vertices where paths start and where they end."""
+        """The types of the first and last vertices of paths."""
         steps = self.transitions
         starts = [inputs[i][1 if inv else 0] for s, i, inv, _ in steps if s == 0]
         ends = [inputs[i][0 if inv else 1] for _, i, inv, to in steps if to in self.accepting]
@@ -107,7 +111,7 @@ class AutomatonPath(FollowsAutomaton):
         return ("src", "trg")
 
     def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
-        """Over its own roots it needs copies; over all of them copies, or one partition."""
+        """Own roots need copies of the edges; all roots need copies, or one partition."""
         where = {each for each in inputs if each != NOTHING}
         if not where:
             return NOTHING
@@ -137,8 +141,8 @@ class AutomatonPath(FollowsAutomaton):
 class SPath(AutomatonPath, DeletionVariant):
     """S-PATH: widest-path spanning forest over (vertex, DFA state) (thesis appendix A).
 
-    Over a stream with deletions it is RAPQ: what rested on an edge that ends is looked for anew,
-    and retracted where it is not found (thesis 4.3, keyed on expiry).
+    Over a stream with deletions the operator is RAPQ: it searches again for the results that used
+    a deleted edge, and retracts those that have no other path (thesis 4.3, keyed on expiry).
     """
 
     update_pattern: WithDeletions = field(default=None, hash=False)
@@ -146,7 +150,7 @@ class SPath(AutomatonPath, DeletionVariant):
 
     @property
     def coalesces(self) -> bool:
-        """With one accepting state a pair is given only when its validity grows."""
+        """Whether a pair is given only when its validity grows, as with one accepting state."""
         return self.update_pattern is None and len(self.accepting) == 1
 
     def arguments(self, names: InputNames) -> str:
@@ -171,8 +175,8 @@ class NotOverDeletions(PhysicalOperator):
 class SimplePath(NotOverDeletions, AutomatonPath):
     """Paths that repeat no vertex: a search from each new edge for the pairs that it completes.
 
-    ``budget``: how many steps the search for one edge may take, beyond which the run ends
-    with an error; it is no part of what the plan is.
+    ``budget`` is the most steps of the search for one edge; a longer search ends the run with an
+    error. Operators that differ only in their budgets are equal.
     """
 
     budget: int = field(default=DEFAULT_STEPS, compare=False)
@@ -190,8 +194,8 @@ class SimplePath(NotOverDeletions, AutomatonPath):
 class SlidePath(NotOverDeletions, AutomatonPath):
     """As S_PATH, for all edges of one ts as a set: by components of the product graph, per expiry.
 
-    ``period``: the time between two ts, what it was costed with; it is no part of what the
-    operator computes.
+    ``period`` is the number of time units between two ts with which the operator was costed. It
+    does not affect the result.
     """
 
     period: int = field(default=1, compare=False)
@@ -207,15 +211,25 @@ class SlidePath(NotOverDeletions, AutomatonPath):
 @registered
 @dataclass(frozen=True, slots=True)
 class WitnessPaths(FollowsAutomaton):
-    """With each row of the first input a path that says why it holds, as text: JSON of its steps.
+    """Adds to each row of the first input a path as its witness, as text: JSON of its steps.
 
-    The path leads from the vertex of column ``source`` to that of ``target`` over valid edges of
-    the other inputs, and its word is one of the automaton's, which is as in
-    :class:`AutomatonPath` (its input k is the operator's input k + 1); a step over that input is
-    called ``labels[k]``. It is a shortest one; with ``simple`` it repeats no vertex, and the
-    search for it takes at most ``budget`` steps. Of rows that agree in ``keys`` those are left out
-    that earlier ones already said. ``output`` are columns of the first input, and the number of
-    those for the path.
+    The witness is a shortest path over valid edges of the other inputs. A row is left out if the
+    validity of earlier rows with the same ``keys`` covers its validity.
+
+    Attributes:
+        keys: the columns that identify a row.
+        output: the output columns, as columns of the first input; the number of columns of the
+            first input stands for the path.
+        source: the column of the first input with the first vertex of the path.
+        target: the column of the first input with the last vertex of the path.
+        states: the number of states of the automaton, which is as in :class:`AutomatonPath`.
+        transitions: ``(state, input, inverse, next state)``; input k of the automaton is input
+            k + 1 of the operator.
+        accepting: the accepting states.
+        labels: the name of a step over input k + 1, by k.
+        simple: whether the path repeats no vertex.
+        regex: the regular expression, for people.
+        budget: the most steps of the search for one simple path.
     """
 
     keys: tuple[int, ...]
@@ -244,7 +258,7 @@ class WitnessPaths(FollowsAutomaton):
             at_most(len(listed), WIDEST, "columns or labels")
 
     def output_width(self, inputs: Sequence[int]) -> int:
-        """The number of columns given, of the first input and the path."""
+        """The number of output columns."""
         require(len(inputs) >= 2, "it has rows, and edges that paths are made of")
         rows, pairs = inputs[0], inputs[1:]
         require(all(width == 2 for width in pairs), "a path is made of pairs")
@@ -255,7 +269,7 @@ class WitnessPaths(FollowsAutomaton):
         return len(self.output)
 
     def column_types(self, inputs: Sequence[Types], streams: Mapping[str, StreamTypes]) -> Types:
-        """Those of the first input, and the path."""
+        """The types of the chosen columns of the first input, and of the path."""
         with_path: Types = (*inputs[0], frozenset({"path"}))
         return tuple(with_path[column] for column in self.output)
 
@@ -263,14 +277,14 @@ class WitnessPaths(FollowsAutomaton):
         return frozenset({"string"})
 
     def input_names(self, position: int, own: Sequence[str], width: int) -> tuple[str, ...]:
-        """The names of the columns given; source and target of edges."""
+        """The names of the output columns for the first input; source and target for edges."""
         if position:
             return ("src", "trg")
         kept = dict(zip(reversed(self.output), reversed(own), strict=True))
         return tuple(kept.get(k, f"c{k}") for k in range(width))
 
     def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
-        """The rows of a key lie together, and all edges are where they are."""
+        """The rows of a key lie on one partition, and every such partition has all edges."""
         rows, *edges = inputs
         if rows == NOTHING:
             return NOTHING

@@ -66,11 +66,11 @@ class MergeUnion(PhysicalOperator):
         return inputs[0]
 
     def column_types(self, inputs: Sequence[Types], streams: Mapping[str, StreamTypes]) -> Types:
-        """Those of either input."""
+        """The types of either input."""
         return tuple(frozenset().union(*columns) for columns in zip(*inputs, strict=True))
 
     def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
-        """What all inputs have in common; copies are united with copies only."""
+        """The distribution that all inputs share; copies are united with copies only."""
         below = [each for each in inputs if each != NOTHING]
         if not below:
             return NOTHING
@@ -83,7 +83,7 @@ class MergeUnion(PhysicalOperator):
         return hashed_by(sorted(common))
 
     def input_distributions(self, widths: Sequence[int]) -> Iterator[tuple[Distribution, ...]]:
-        """All alike, or each divided in its own way."""
+        """Equal distributions of all inputs, or each input divided in any way."""
         for inputs in product(*(distributions(width, 2) for width in widths)):
             if len(set(inputs)) == 1 or all(each.spread in DIVIDED for each in inputs):
                 yield inputs
@@ -141,7 +141,7 @@ class ProjectColumns(PhysicalOperator):
 class ComputeColumns(PhysicalOperator):
     """Output column ``i`` is ``values[i]``, SQL over columns ``c0``, ``c1``, ...
 
-    What cannot be computed is missing; does not coalesce.
+    A value that cannot be computed is missing; does not coalesce.
     """
 
     values: tuple[str, ...]
@@ -156,12 +156,12 @@ class ComputeColumns(PhysicalOperator):
         return len(self.values)
 
     def column_types(self, inputs: Sequence[Types], streams: Mapping[str, StreamTypes]) -> Types:
-        """Those that the values have over such columns."""
+        """The types of the values over the columns of the input."""
         columns = inputs[0]
         return tuple(_types(scalar.parsed(v, len(columns)), columns) for v in self.values)
 
     def new_types(self) -> frozenset[PropertyType]:
-        """Numbers, and those of literals."""
+        """The types of arithmetic results and literals."""
         values = [scalar.parsed(value, 1 << 20) for value in self.values]
         literals = {value.type for value in values if isinstance(value, scalar.Literal)}
         return frozenset({"integer", "number", *literals})

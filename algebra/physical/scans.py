@@ -67,7 +67,7 @@ class Scan(PhysicalOperator):
         return 2 + len(self.properties)
 
     def column_types(self, inputs: Sequence[Types], streams: Mapping[str, StreamTypes]) -> Types:
-        """Those that the stream declares."""
+        """The types that the stream declares."""
         vertex, properties = streams[self.stream]
         declared: dict[str, ColumnType] = {**properties, OWN_TIME: "integer"}
         of_properties = [declared[name] for name in self.properties]
@@ -89,11 +89,17 @@ class Scan(PhysicalOperator):
 class WindowScan(Scan):
     """Reads one label of a stream and gives each edge its validity (Definition 30).
 
-    ``range`` and ``slide`` are those of its window; null for a stored graph, whose edges are
-    valid in ``[0, inf)``. Columns are source, target, and the edge's ``properties`` by name
-    (``ts``: its own time).
-    ``predicate``, SQL over columns ``c0``, ``c1``, ..., is checked while reading; null: all edges.
-    Of a stream with deletions those come along, marked as such, for a RETRACT above.
+    Attributes:
+        stream: the name of the stream.
+        label: the label of the edges.
+        range: the range of the window in time units; null for a stored graph, whose edges are
+            valid in ``[0, inf)``.
+        slide: the slide of the window in time units; null for a stored graph.
+        predicate: the condition that scanned edges satisfy, as SQL over columns ``c0``, ``c1``,
+            ...; null scans all edges.
+        properties: the edge properties that follow source and target as columns; ``ts`` is the
+            time of the edge.
+        update_pattern: not null if the rows include deletions, marked for a RETRACT above.
     """
 
     stream: str
@@ -111,7 +117,7 @@ class WindowScan(Scan):
 
     @property
     def marks(self) -> bool:
-        """Whether deletions come along."""
+        """Whether the rows include deletions."""
         return self.update_pattern is not None
 
     def update_pattern_over(self, inputs: Collection[UpdatePattern]) -> UpdatePattern:
@@ -128,7 +134,7 @@ class WindowScanUnion(Scan):
     """Reads several labels of a stream at once, as WSCAN does one; does not coalesce.
 
     ``selections`` are pairs of a label and a predicate as in :class:`WindowScan`; an edge is
-    read, once, if it satisfies one of them. A stream with deletions is read label by label.
+    read once if it satisfies one of them. A stream with deletions is read label by label.
     """
 
     stream: str
