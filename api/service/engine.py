@@ -17,23 +17,25 @@ from .engine_messages import Command, EngineOptions, Gone, Quit, Report
 LOG = logging.getLogger("headrace.service")
 
 GOODBYE_SECONDS = 20.0
-"""The longest time for an engine to end by itself; then it is killed."""
+"""The time for an engine to end before it is killed, in seconds."""
 
 
 class Engine:
-    """A process that runs queries, from its start to its end; a new one is a new object.
+    """A process that runs queries; each object stands for one process.
 
-    ``heard`` is called in the event loop with what it says, last of all `Gone`.
+    The engine calls ``on_report`` in the event loop with each report, and at its end with `Gone`.
     """
 
-    def __init__(self, home: Path, options: EngineOptions, heard: Callable[[Report], None]) -> None:
+    def __init__(
+        self, home: Path, options: EngineOptions, on_report: Callable[[Report], None]
+    ) -> None:
         self._home = home
         self._options = options
-        self._heard = heard
+        self._on_report = on_report
         self._loop = asyncio.get_running_loop()
         self._process: BaseProcess | None = None
         self._connection: Connection[Any, Any] | None = None
-        self._sending = threading.Lock()  # two messages at once would be none
+        self._sending = threading.Lock()  # concurrent messages would mix in the pipe
         self.ready = False
 
     @property
@@ -55,7 +57,7 @@ class Engine:
         """Starts the process, which reports `Ready` when Spark has started.
 
         Raises:
-            OSError: if the system has no room for another one.
+            OSError: if the system allows no further process.
         """
         await asyncio.to_thread(self._start)
 
@@ -69,7 +71,7 @@ class Engine:
         if self.ready:
             await self.send(Quit())
         else:
-            self.kill()  # nothing runs, and to start takes long
+            self.kill()  # no query runs yet, and waiting for the start takes long
         await asyncio.to_thread(self._end)
 
     def _start(self) -> None:
@@ -102,20 +104,20 @@ class Engine:
         assert self._process is not None
         try:
             while True:
-                self._tell(self._connection.recv())
+                self._report(self._connection.recv())
         except (OSError, EOFError):
             self._process.join(GOODBYE_SECONDS)
         except Exception:
-            # Whatever follows in the pipe cannot be told apart: another engine goes on.
-            LOG.exception("what the engine said cannot be read")
+            # The pipe has no message boundary after an unreadable one: start another engine.
+            LOG.exception("a report of the engine cannot be read")
         self._process.kill()
-        self._tell(Gone())
+        self._report(Gone())
 
-    def _tell(self, report: Report) -> None:
+    def _report(self, report: Report) -> None:
         try:
-            self._loop.call_soon_threadsafe(self._heard, report)
+            self._loop.call_soon_threadsafe(self._on_report, report)
         except RuntimeError:
-            return  # the loop is closed, and so is the service
+            return  # the event loop is closed with the service
 
     def _end(self) -> None:
         if self._process is not None:
@@ -125,7 +127,7 @@ class Engine:
 
 
 def _work(connection: Connection[Any, Any], home: Path, options: EngineOptions) -> None:
-    # Imported in that process alone: it knows Spark.
+    # Import Spark only in the process of the engine.
     from .engine_process import work
 
     work(connection, home, options)

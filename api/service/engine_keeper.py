@@ -1,6 +1,6 @@
-"""The engine of a data directory: at most one, while queries run, and renewed now and then.
+"""The engine of a data directory: at most one process, only while queries run.
 
-Whoever calls has the lock of the queries.
+Callers hold the lock of the queries.
 """
 
 from __future__ import annotations
@@ -22,19 +22,21 @@ from .problems import problem_document
 LOG = logging.getLogger("headrace.service")
 
 IDLE_SECONDS = 300.0
-"""The engine ends after this time without a run: Spark holds more than a gigabyte."""
+"""The engine ends after this time without a run, in seconds: Spark holds over a gigabyte."""
 MOST_STARTS = 1_000
-"""The engine is renewed after this many runs: Spark leaves three files open for each."""
+"""The number of runs before the engine is replaced: Spark leaves three files open for each."""
 LONGEST_BACKOFF_SECONDS = 60.0
 
 
 class EngineKeeper:
     """Starts the engine when queries are to run, and ends it when none are."""
 
-    def __init__(self, home: Path, options: EngineOptions, heard: Callable[[Report], None]) -> None:
+    def __init__(
+        self, home: Path, options: EngineOptions, on_report: Callable[[Report], None]
+    ) -> None:
         self._home = home
         self._options = options
-        self._heard = heard
+        self._forward = on_report
         self._engine: Engine | None = None
         self._retired = False
         self._left = asyncio.Event()
@@ -52,12 +54,12 @@ class EngineKeeper:
 
     @property
     def wanting(self) -> bool:
-        """Whether an engine may be started: there is none."""
+        """Whether to start an engine: there is none, and the backoff has passed."""
         return self._engine is None and time.monotonic() >= self._due
 
     @property
     def idle(self) -> bool:
-        """Whether nothing has run in the engine for a while."""
+        """Whether no query has run in the engine for IDLE_SECONDS."""
         return (
             self.up
             and self._idle_since is not None
@@ -75,17 +77,17 @@ class EngineKeeper:
         LOG.info("engine ready", extra={"engine": self._engine.pid})
 
     def used(self, now: bool) -> None:
-        """Whether something is to run."""
+        """Notes whether queries run or wait, for the idle time of the engine."""
         if now:
             self._idle_since = None
         elif self._idle_since is None:
             self._idle_since = time.monotonic()
 
     async def need(self, *, kafka: bool) -> None:
-        """Starts an engine; with ``kafka`` one that can read from Kafka."""
+        """Starts an engine; with ``kafka`` the engine can read from Kafka."""
         options = replace(self._options, kafka=kafka)
         self._engine = engine = Engine(
-            self._home, options, lambda report: self._heard_from(engine, report)
+            self._home, options, lambda report: self._on_report(engine, report)
         )
         self._left.clear()
         self._runs, self._kafka, self._retired = 0, kafka, False
@@ -94,14 +96,14 @@ class EngineKeeper:
             await engine.start()
         except OSError as error:
             problem = problem_document(500, f"no process: {error}", code="E-ENGINE")
-            self._heard(NotStarted(problem))
-            self._heard(Gone())
+            self._forward(NotStarted(problem))
+            self._forward(Gone())
 
     def worn(self, *, kafka: bool) -> str | None:
-        """Why the engine must be renewed before its next run; None if it need not."""
+        """Returns the reason to replace the engine before its next run, or None."""
         if kafka and not self._kafka and packages_for_kafka(self._options.conf):
-            return "it was started without what reads from Kafka"
-        return f"it has started {self._runs} runs" if self._runs >= MOST_STARTS else None
+            return "the engine has no packages to read from Kafka"
+        return f"the engine has started {self._runs} runs" if self._runs >= MOST_STARTS else None
 
     async def run(self, start: Start) -> None:
         """Starts a query in the engine."""
@@ -122,14 +124,17 @@ class EngineKeeper:
         return end
 
     def retire(self, why: str) -> Coroutine[Any, Any, None]:
-        """Retires the engine; returns a function that ends it. Its runs go on in the next."""
+        """Retires the engine, and returns a coroutine that ends it.
+
+        The next engine resumes the runs.
+        """
         assert self._engine is not None
         self._retired = True
         LOG.info("engine ends", extra={"engine": self._engine.pid, "reason": why})
         return self._engine.close()
 
     async def close(self) -> None:
-        """Ends the engine for good."""
+        """Ends the engine at the end of the service."""
         if self._engine is not None:
             self._retired = True
             await self._engine.close()
@@ -137,7 +142,7 @@ class EngineKeeper:
                 await asyncio.wait_for(self._left.wait(), GOODBYE_SECONDS)
 
     def gone(self) -> bool:
-        """Notes that the engine has ended; returns whether it was meant to."""
+        """Notes that the engine has ended; returns whether this keeper retired it."""
         meant, engine, self._engine = self._retired, self._engine, None
         self._retired = False
         self._left.set()
@@ -147,10 +152,10 @@ class EngineKeeper:
             self._failures += 1
         return meant
 
-    def _heard_from(self, engine: Engine, report: Report) -> None:
-        """Passes on reports of the current engine, and drops those of earlier ones."""
+    def _on_report(self, engine: Engine, report: Report) -> None:
+        """Forwards reports of the current engine, and drops reports of earlier engines."""
         if engine is self._engine:
-            self._heard(report)
+            self._forward(report)
 
     async def _send(self, command: Command) -> None:
         if self._engine is not None:

@@ -1,7 +1,7 @@
 """The messages between the service and its engine, through a pipe.
 
-``run`` numbers the runs of a query: what is said of a run that is over reaches no later one.
-Plans, catalogs, progress and problems are JSON values: they are shown and kept as they are.
+``run`` is the number of a run of a query: the service drops reports of earlier runs. Plans,
+catalogs, progress and problems are JSON values: the service stores and shows them unchanged.
 """
 
 from __future__ import annotations
@@ -14,8 +14,11 @@ from typing import Any, Literal
 
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
-    """How the engine's Spark runs: ``master`` and ``conf`` as Spark has them; with ``kafka`` it
-    fetches what it needs to read that."""
+    """The options of the engine's Spark session.
+
+    ``master`` and ``conf`` are Spark's. With ``kafka`` the session loads the packages for Kafka.
+    ``debug`` logs debug messages.
+    """
 
     master: str | None = None
     kafka: bool = False
@@ -25,9 +28,18 @@ class EngineOptions:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Start or resume a query; ``folder`` holds its results and its checkpoint.
+    """Start or resume a query.
 
-    ``catalog`` has the sources of the plan's streams; the rest is as in ``POST /queries``.
+    Attributes:
+        query: the id of the query.
+        run: the number of the run.
+        plan: the document of the plan.
+        catalog: the document of the catalog, with the sources of the plan's streams.
+        folder: the folder of the results and the checkpoint.
+        speed: the replay rate of files, in time units per second; None for no limit.
+        interval: the least time between two micro-batches, such as ``10 seconds``.
+        largest_batch: the maximum number of edges in a micro-batch.
+        strict: whether to stop at the first row that is no edge.
     """
 
     query: str
@@ -61,7 +73,10 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class NotStarted:
-    """Spark did not start, or with ``for_kafka`` not with Kafka; the engine ends."""
+    """Spark did not start, and the engine ends.
+
+    ``for_kafka`` means that the packages for Kafka could not be loaded.
+    """
 
     error: Mapping[str, Any]
     for_kafka: bool = False
@@ -77,8 +92,7 @@ class Began:
 
 @dataclass(frozen=True, slots=True)
 class Delayed:
-    """Spark had no time to start a query; the engine starts it again, and `Began` says when that
-    has worked."""
+    """Spark did not start a query in time; the engine tries again, and later reports `Began`."""
 
     query: str
     run: int
@@ -97,9 +111,14 @@ class Progressed:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The run of a query has ended; ``fault`` is for the log.
+    """The run of a query has ended.
 
-    It was ``interrupted`` if Spark failed for what may pass, and ``failed`` if it would again.
+    Attributes:
+        query: the id of the query.
+        run: the number of the run.
+        outcome: ``interrupted`` after a transient failure of Spark, ``failed`` after another one.
+        error: the problem of the failure.
+        fault: the traceback of an internal error, for the log.
     """
 
     query: str
@@ -111,7 +130,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """The engine has ended, in whatever way."""
+    """The process of the engine has ended, for any reason."""
 
 
 Command = Start | Stop | Quit

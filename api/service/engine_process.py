@@ -2,8 +2,8 @@
 
 In: commands from the service, through a pipe. Out: reports. Each query is
 :func:`headrace.running.runs.run_plan` in a thread, with its results in a folder and its checkpoint
-beside them; whatever happens to this process, the next one goes on from there. It ends when the
-service that started it does, or when its JVM dies.
+beside them. After a crash the next engine resumes each query from its checkpoint. The process ends
+with its service, or with its JVM.
 """
 
 from __future__ import annotations
@@ -63,20 +63,22 @@ from .progress import RunProgress
 from .query_folder import QueryFolder
 
 GRACE_SECONDS = 10.0
-"""The longest time for runs to end a batch when the engine ends."""
+"""The time for runs to finish a micro-batch before the engine ends, in seconds."""
 LOCK_SECONDS = 60.0
-"""The longest wait for the JVM of the previous engine to end."""
+"""The longest wait for the end of the previous engine's JVM, in seconds."""
 LIVE_INTERVAL = "1 second"
-"""The default over live sources, where each micro-batch leaves files."""
+"""The default interval over live sources: each micro-batch writes files."""
 MOST_SET_ASIDE = 100_000_000
-"""The most bytes kept of rejected rows of live sources, and the same of late edges."""
+"""The maximum size of the rejected rows, and of the late edges, of live sources, in bytes."""
 PROGRESS_SECONDS = 0.2
-"""The least time between two reports of progress of a query."""
+"""The least time between two progress reports of a query, in seconds."""
 
 
 def work(connection: Connection[Any, Any], home: Path, options: EngineOptions) -> None:
     """The main function of the process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the service, which tells us
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C ends the service, which then ends the engine
     to_stderr(debug=options.debug)
     send = _sender(connection)
     session = SessionOptions(
@@ -84,7 +86,7 @@ def work(connection: Connection[Any, Any], home: Path, options: EngineOptions) -
         debug=options.debug,
         master=options.master,
         packages=packages_for_kafka(options.conf) if options.kafka else (),
-        # Fair: a query with much to do in a batch does not hold up the others.
+        # Fair scheduling: a query with large micro-batches does not delay the others.
         conf={"spark.scheduler.mode": "FAIR", **options.conf},
     )
     try:
@@ -107,10 +109,10 @@ class _Runs:
         self._running: dict[str, _Run] = {}
 
     def serve(self, connection: Connection[Any, Any]) -> None:
-        """Carries out commands until the service ends the engine or has gone."""
+        """Executes commands until the service ends the engine, or the service has ended."""
         with suppress(EOFError, OSError):
             while not isinstance(command := _received(connection), Quit):
-                # An engine lives for long: it keeps nothing of queries that have ended.
+                # Drop ended runs: an engine runs for a long time.
                 self._running = {id_: run for id_, run in self._running.items() if run.is_alive()}
                 if isinstance(command, Start):
                     run = self._running[command.query] = _Run(command, self._spark, self._send)
@@ -125,7 +127,7 @@ class _Runs:
 
 
 class _Run(threading.Thread):
-    """A query that runs."""
+    """The thread of a run of a query."""
 
     def __init__(self, command: Start, spark: SparkSession, send: Callable[[Report], None]) -> None:
         super().__init__(name=f"headrace-query-{command.query}", daemon=True)
@@ -133,9 +135,9 @@ class _Run(threading.Thread):
         self._command = command
         self._spark = spark
         self._send = send
-        self._told = 0.0
-        self._untold: Progress | None = None
-        self._waits = False
+        self._reported_at = 0.0
+        self._pending: Progress | None = None
+        self._delayed = False
 
     @cached_property
     def _plan(self) -> PhysicalPlan:
@@ -146,42 +148,42 @@ class _Run(threading.Thread):
         return RunProgress(self._plan.time_unit)
 
     def is_of(self, command: Stop) -> bool:
-        """Whether a command is for this run, not for an earlier one of the query."""
+        """Returns whether a command is for this run, not for an earlier run of the query."""
         return command.run == self._command.run
 
     def run(self) -> None:
         """Runs the query and reports how it ended."""
         query, number = self._command.query, self._command.run
         try:
-            report = self._ran()
+            report = self._run_plan()
         except StoppedError:
-            self._tell_rest()
+            self._report_pending()
             self._send(Ended(query, number, "stopped"))
         except HeadraceError as error:
             if isinstance(error, RunError) and not _answers(self._spark):
-                os._exit(1)  # nothing can run here any more: another engine goes on
-            self._tell_rest()
+                os._exit(1)  # no query can run without the JVM: let another engine resume them
+            self._report_pending()
             if isinstance(error, RunError) and self.cancelled.is_set():
-                self._send(Ended(query, number, "stopped"))  # it was interrupted in its work
+                self._send(Ended(query, number, "stopped"))  # the stop interrupted a micro-batch
                 return
-            passes = isinstance(error.__cause__, (SparkFailedError, StorageError, ResourceError))
+            transient = isinstance(error.__cause__, (SparkFailedError, StorageError, ResourceError))
             self._send(
-                Ended(query, number, "interrupted" if passes else "failed", document_of(error))
+                Ended(query, number, "interrupted" if transient else "failed", document_of(error))
             )
         except Exception as error:
             detail = f"a fault of Headrace: {type(error).__name__}"
             problem = problem_document(500, detail, code="E-INTERNAL")
             self._send(Ended(query, number, "failed", problem, traceback.format_exc()))
         else:
-            self._tell_end(report)
+            self._report_end(report)
             self._send(Ended(query, number, "finished"))
 
-    def _ran(self) -> RunReport:
+    def _run_plan(self) -> RunReport:
         command = self._command
         inputs = inputs_of_plan(self._plan, from_document(command.catalog), [])
         folder = QueryFolder(command.folder)
         self._send(Began(command.query, command.run))
-        live = any(isinstance(given, LiveSource) for given in inputs.values())
+        live = any(isinstance(source, LiveSource) for source in inputs.values())
         return run_plan(
             self._plan,
             inputs,
@@ -196,35 +198,38 @@ class _Run(threading.Thread):
                 most_set_aside=MOST_SET_ASIDE,
             ),
             spark=self._spark,
-            on_progress=self._progressed,
+            on_progress=self._on_progress,
             cancelled=self.cancelled,
         )
 
-    def _progressed(self, progress: Progress) -> None:
+    def _on_progress(self, progress: Progress) -> None:
         if progress.phase == "waiting":
-            self._waits = True
-            error = RunError(progress.reason, hint="It is started again as soon as there is time.")
+            self._delayed = True
+            error = RunError(
+                progress.reason,
+                hint="The service starts the query again as soon as Spark has time.",
+            )
             self._send(Delayed(self._command.query, self._command.run, document_of(error)))
             return
-        if self._waits:
-            self._waits = False
+        if self._delayed:
+            self._delayed = False
             self._send(Began(self._command.query, self._command.run))
-        self._untold = progress
-        if time.monotonic() - self._told >= PROGRESS_SECONDS:
-            self._tell_rest()
+        self._pending = progress
+        if time.monotonic() - self._reported_at >= PROGRESS_SECONDS:
+            self._report_pending()
 
-    def _tell_rest(self) -> None:
-        progress, self._untold = self._untold, None
+    def _report_pending(self) -> None:
+        progress, self._pending = self._pending, None
         if progress is None:
             return
-        self._told = time.monotonic()
-        self._tell(self._progress.so_far(progress), progress)
+        self._reported_at = time.monotonic()
+        self._report(self._progress.so_far(progress), progress)
 
-    def _tell_end(self, report: RunReport) -> None:
-        self._tell_rest()
-        self._tell(self._progress.at_end(report), report)
+    def _report_end(self, report: RunReport) -> None:
+        self._report_pending()
+        self._report(self._progress.at_end(report), report)
 
-    def _tell(self, progress: ProgressDocument, run: Progress | RunReport) -> None:
+    def _report(self, progress: ProgressDocument, run: Progress | RunReport) -> None:
         operators = operator_documents(self._plan, run.operators, run.ticks)
         self._send(
             Progressed(
@@ -237,7 +242,7 @@ class _Run(threading.Thread):
 
 
 def _sender(connection: Connection[Any, Any]) -> Callable[[Report], None]:
-    """A function that sends a report, from any thread; does nothing if the service has gone."""
+    """Returns a thread-safe function that sends a report; it does nothing without a service."""
     lock = threading.Lock()
 
     def send(report: Report) -> None:
@@ -253,7 +258,7 @@ def _received(connection: Connection[Any, Any]) -> Command:
 
 
 def _answers(spark: SparkSession) -> bool:
-    """Whether the JVM of a session answers."""
+    """Returns whether the JVM of a session answers."""
     try:
         spark.sparkContext._jvm.System.nanoTime()  # type: ignore[union-attr]
     except (Py4JError, OSError, AttributeError, TypeError):
@@ -263,7 +268,7 @@ def _answers(spark: SparkSession) -> bool:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[int]:
-    """Locks the data directory for this process and its JVM, and returns the open file."""
+    """Locks the data directory for this process and its JVM, and yields the open file."""
     handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
     until = time.monotonic() + LOCK_SECONDS
     try:
@@ -274,7 +279,7 @@ def _locked(path: Path) -> Iterator[int]:
             except OSError as error:
                 if time.monotonic() > until:
                     raise SparkFailedError(
-                        f"Another engine holds {path}.", "End the service that it belongs to."
+                        f"Another engine holds {path}.", "End the service of that engine."
                     ) from error
                 time.sleep(0.1)
         yield handle

@@ -1,4 +1,4 @@
-"""A job of a worker process: one search, and a document of it.
+"""A job of a worker process: one search, and the document to answer with.
 
 In: a :class:`Job`, which holds the question as JSON values. Out: an :class:`Outcome`, the answer to
 send as it is; a mistake of the client is an answer too.
@@ -40,16 +40,16 @@ from .problems import MEDIA_TYPE, document_of, json_bytes, problem_document
 
 JSON = "application/json"
 LONGEST_LISTING_SECONDS = 20.0
-"""The longest time to list alternatives to a plan, its search included."""
+"""The time limit of listing alternatives, with their search, in seconds."""
 AROUND_SECONDS = 20.0
-"""The longest time of a job beside its search: for text, statistics and documents."""
+"""The time limit of a job's other work: text, statistics and documents, in seconds."""
 
 Kind = Literal["optimize", "explain", "memo", "trace", "alternatives", "explanation"]
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds on a query: atoms, states of a path's automaton, bytes of an answer."""
+    """Bounds on a query: atoms, states of a path's automaton, and bytes of its answer."""
 
     atoms: int = 100
     states: int = 256
@@ -57,12 +57,15 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A query, its catalog as a document (None: one is assumed) and its options.
+class Question:
+    """The question that a plan answers.
 
-    ``options`` are the fields of :class:`headrace.planning.requests.PlanningOptions`; ``release``
-    is what
-    plans: another release may find another plan.
+    Attributes:
+        query: the text of the query.
+        language: the language of the query; None to detect it.
+        catalog: the catalog as a document; None for assumed streams.
+        options: the fields of :class:`headrace.planning.requests.PlanningOptions`.
+        release: the version of Headrace: another version may find another plan.
     """
 
     query: str
@@ -77,7 +80,7 @@ class Asked:
         return digest(self.document())
 
     def document(self) -> dict[str, Any]:
-        """The question as JSON values, which :func:`asked` reads."""
+        """The question as JSON values, which :func:`question_of` reads."""
         return {
             "query": self.query,
             "language": self.language,
@@ -88,35 +91,40 @@ class Asked:
         }
 
 
-def asked(stored: Mapping[str, Any]) -> Asked:
-    """The question of its document."""
-    return Asked(
+def question_of(stored: Mapping[str, Any]) -> Question:
+    """Reads a question from its document."""
+    return Question(
         stored["query"], stored["language"], stored["catalog"], stored["options"], stored["release"]
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A question, and the document to answer with; ``details`` are arguments of its kind.
+    """A question, and the kind of document to answer with.
 
-    ``files`` tells states of the catalog's files apart, if statistics are measured there.
+    Attributes:
+        kind: the kind of document.
+        question: the question.
+        details: the arguments of the kind.
+        files: a digest of the state of the files to measure; empty without such files.
+        limits: the bounds on the query and the answer.
     """
 
     kind: Kind
-    asked: Asked
+    question: Question
     details: Mapping[str, Any] = field(default_factory=dict)
     files: str = ""
     limits: Limits = field(default_factory=Limits)
 
     @property
     def key(self) -> str:
-        """Jobs with the same key have the same outcome."""
-        return digest([self.kind, self.asked.id, dict(self.details), self.files])
+        """The key of the job; jobs with equal keys have equal outcomes."""
+        return digest([self.kind, self.question.id, dict(self.details), self.files])
 
     @property
     def seconds(self) -> float:
-        """The longest time of the job in all; a worker that takes longer is killed."""
-        search = float(self.asked.options["budget_ms"]) / 1000
+        """The time limit of the whole job; a worker that takes longer is killed."""
+        search = float(self.question.options["budget_ms"]) / 1000
         if self.kind == "alternatives":
             search = max(search, LONGEST_LISTING_SECONDS)
         return search + AROUND_SECONDS
@@ -124,11 +132,17 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """An answer: HTTP status, body, and numbers of the search.
+    """An answer, and the numbers of its search.
 
-    ``stop_reason`` is None if nothing was searched; ``fault`` is what the log should have of an
-    error that is ours. ``also`` are answers to other questions about the same plan, which need no
-    search of their own.
+    Attributes:
+        status: the HTTP status.
+        body: the body of the answer.
+        media_type: the media type of the body.
+        stop_reason: why the search ended; None without a search.
+        seconds: the time of the search.
+        expressions: the number of expressions in the memo.
+        fault: the traceback of an internal error, for the log.
+        also: the bodies of further documents about the same plan, by kind.
     """
 
     status: int
@@ -142,7 +156,7 @@ class Outcome:
 
 
 def run(job: Job, cancelled: Callable[[], bool]) -> Outcome:
-    """Carries out a job; never raises."""
+    """Runs a job; returns errors as outcomes and never raises."""
     try:
         outcome = _RUN[job.kind](job, cancelled)
     except HeadraceError as error:
@@ -163,7 +177,7 @@ def run(job: Job, cancelled: Callable[[], bool]) -> Outcome:
 
 def _optimized(job: Job, cancelled: Callable[[], bool]) -> Outcome:
     planned = _planned(job, cancelled)
-    outcome = _outcome(planned, _bytes(optimized(planned, job.asked.id)))
+    outcome = _outcome(planned, _bytes(optimized(planned, job.question.id)))
     if job.details.get("explain"):
         return replace(outcome, also={"explanation": _bytes(_explanation_of(job, planned))})
     return outcome
@@ -174,17 +188,17 @@ def _explained(job: Job, cancelled: Callable[[], bool]) -> Outcome:
     details = {name: job.details[name] for name in ("costs", "trace", "why")}
     wrong = misplaced(stage, form, **details)
     if wrong is not None:
-        raise UsageError(f"{wrong} goes with stage physical and format text or json")
+        raise UsageError(f"{wrong} needs the stage physical and the format text or json")
     deadline = _deadline(job, cancelled)
-    found: Translated | Planned = _translated(job, deadline)
+    translated: Translated | Planned = _translated(job, deadline)
     if stage not in ("query", "logical"):
-        found = plan_translated(found, trace=details.pop("trace"), deadline=deadline)
+        translated = plan_translated(translated, trace=details.pop("trace"), deadline=deadline)
     details.pop("trace", None)
     if form == "json":
-        return _outcome(found, _bytes(document(found, stage, **details)))
-    text = explained(found, stage, form, **details)
+        return _outcome(translated, _bytes(document(translated, stage, **details)))
+    text = explained(translated, stage, form, **details)
     media = "text/html" if form == "html" else "text/plain"
-    return _outcome(found, text.encode("utf-8", "replace"), f"{media}; charset=utf-8")
+    return _outcome(translated, text.encode("utf-8", "replace"), f"{media}; charset=utf-8")
 
 
 def _explanation(job: Job, cancelled: Callable[[], bool]) -> Outcome:
@@ -193,14 +207,14 @@ def _explanation(job: Job, cancelled: Callable[[], bool]) -> Outcome:
 
 
 def _explanation_of(job: Job, planned: Planned) -> Explanation:
-    question = job.asked
-    asked = AskedDocument(
+    question = job.question
+    document = AskedDocument(
         query=question.query,
         language=question.language,
         catalog=None if question.catalog is None else dict(question.catalog),
         options=dict(question.options),
     )
-    return explanation(planned, question.id, asked)
+    return explanation(planned, question.id, document)
 
 
 def _memo(job: Job, cancelled: Callable[[], bool]) -> Outcome:
@@ -213,7 +227,7 @@ def _trace(job: Job, cancelled: Callable[[], bool]) -> Outcome:
     planned = _planned(job, cancelled, Tracing(steps, job.details["tried"]))
     body = _bytes(traced_document(planned, steps))
     while len(body) > job.limits.answer and steps > 1:
-        # Show as many steps as the answer has room for.
+        # Drop steps until the answer fits its limit.
         steps = steps * job.limits.answer // len(body)
         body = _bytes(traced_document(planned, steps))
     return _outcome(planned, body)
@@ -242,26 +256,26 @@ _RUN: Mapping[Kind, Callable[[Job, Callable[[], bool]], Outcome]] = {
 
 
 def _deadline(job: Job, cancelled: Callable[[], bool]) -> Deadline:
-    """The deadline of a job, which begins now."""
-    return Deadline(job.asked.options.get("budget_ms"), cancelled)
+    """Starts the deadline of a job."""
+    return Deadline(job.question.options.get("budget_ms"), cancelled)
 
 
 def _planned(job: Job, cancelled: Callable[[], bool], trace: bool | Tracing = False) -> Planned:
-    """The plan of a job's query, from text to plan under one deadline."""
+    """Plans the query of a job under one deadline, parsing included."""
     deadline = _deadline(job, cancelled)
     return plan_translated(_translated(job, deadline), trace=trace, deadline=deadline)
 
 
 def _translated(job: Job, deadline: Deadline) -> Translated:
-    known = None if job.asked.catalog is None else from_document(job.asked.catalog)
-    options = dict(job.asked.options)
+    catalog = None if job.question.catalog is None else from_document(job.question.catalog)
+    options = dict(job.question.options)
     options["disabled_rules"] = tuple(options["disabled_rules"])
     options["constants"] = Constants(**(options.get("constants") or {}))
     translated = translate_query(
         PlanRequest(
-            job.asked.query,
-            language=job.asked.language,
-            catalog=known,
+            job.question.query,
+            language=job.question.language,
+            catalog=catalog,
             options=PlanningOptions(**options),
         ),
         deadline,
@@ -269,7 +283,7 @@ def _translated(job: Job, deadline: Deadline) -> Translated:
     try:
         _check_size(translated, job.limits)
     except QueryError as error:
-        raise InvalidQueryError(error, job.asked.query) from error
+        raise InvalidQueryError(error, job.question.query) from error
     return translated
 
 
@@ -278,7 +292,7 @@ def _check_size(translated: Translated, limits: Limits) -> None:
     if len(atoms) > limits.atoms:
         raise QueryError(
             "E-SIZE",
-            f"the query has {len(atoms):,} atoms, and this service plans {limits.atoms:,}",
+            f"the query has {len(atoms):,} atoms, but this service plans at most {limits.atoms:,}",
             at=atoms[limits.atoms].location,
         )
     for atom in atoms:
@@ -291,7 +305,7 @@ def _check_size(translated: Translated, limits: Limits) -> None:
         if states > limits.states:
             raise QueryError(
                 "E-SIZE",
-                f"the path's automaton has {states:,} states, and this service plans "
+                f"the path's automaton has {states:,} states, but this service plans at most "
                 f"{limits.states:,}",
                 at=atom.location,
             )
@@ -302,25 +316,25 @@ def _numbered(path: Regex) -> Regex:
     return substitute(path, lambda step: Symbol(number[step.ref], step.inverse))
 
 
-def _outcome(found: Translated, body: bytes, media_type: str = JSON) -> Outcome:
-    if not isinstance(found, Planned):
+def _outcome(translated: Translated, body: bytes, media_type: str = JSON) -> Outcome:
+    if not isinstance(translated, Planned):
         return Outcome(200, body, media_type)
-    searched = found.optimization
+    result = translated.optimization
     return Outcome(
         200,
         body,
         media_type,
-        searched.stop_reason,
-        searched.optimize_ms / 1000,
-        searched.memo.expression_count,
+        result.stop_reason,
+        result.optimize_ms / 1000,
+        result.memo.expression_count,
     )
 
 
-def _problem(found: dict[str, Any]) -> Outcome:
-    return Outcome(found["status"], json_bytes(found), MEDIA_TYPE)
+def _problem(document: dict[str, Any]) -> Outcome:
+    return Outcome(document["status"], json_bytes(document), MEDIA_TYPE)
 
 
 def digest(document: object) -> str:
-    """A digest of JSON values, whatever the order of their members."""
+    """Returns a digest of JSON values; the order of members does not matter."""
     text = json.dumps(document, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("ascii")).hexdigest()[:32]

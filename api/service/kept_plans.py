@@ -1,7 +1,7 @@
-"""What the database keeps of plans: what was asked, and the answer as it was sent.
+"""The table of plans: for each question its answer, as the bytes that were sent.
 
-The id of a plan is the digest of what was asked, and the answer names it too. Both are compared
-whenever a plan is written or read, so that no question gets the answer to another one.
+The id of a plan is the digest of its question, and the answer has the id too. Reading and writing a
+plan compare both, so that no question gets the answer to another one.
 """
 
 from __future__ import annotations
@@ -45,28 +45,28 @@ _AT_ONCE = 100
 
 
 class MisfiledPlanError(Exception):
-    """An answer does not belong to the question that it is to be stored under."""
+    """An answer belongs to another question than the one to store it under."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeptPlan:
-    """A plan that is kept.
+    """A stored plan.
 
-    ``asked`` is the document of the question, ``answer`` the body of the answer as it was sent.
+    ``question`` is the document of the question, and ``answer`` the body of the answer.
     """
 
-    asked: Mapping[str, Any]
+    question: Mapping[str, Any]
     answer: bytes
     stop_reason: str
 
     @property
     def id(self) -> str:
-        """The digest of what was asked."""
-        return digest(self.asked)
+        """The digest of the question."""
+        return digest(self.question)
 
     @property
     def misfiled(self) -> bool:
-        """Whether the answer belongs to another question, or is no JSON."""
+        """Whether the answer belongs to another question, or is not JSON."""
         try:
             return bool(json.loads(self.answer)["id"] != self.id)
         except (ValueError, TypeError, KeyError):
@@ -82,13 +82,13 @@ class PlanStore:
         write: Callable[[Callable[[Connection], None]], None],
         most: int,
     ) -> None:
-        """Keeps at most ``most`` plans and drops the oldest beyond that."""
+        """Stores at most ``most`` plans: a further plan replaces the oldest one."""
         self._reading = reading
         self._write = write
         self._most = most
 
     def find(self, id_: str) -> KeptPlan | None:
-        """The plan of an id; None if it is not stored, or misfiled."""
+        """Returns the plan with an id; None if the plan is not stored, or misfiled."""
         with self._reading() as connection:
             row = connection.execute(select(_PLANS).where(_PLANS.c.id == id_)).one_or_none()
         if row is None:
@@ -97,15 +97,15 @@ class PlanStore:
         return None if plan.id != id_ or plan.misfiled else plan
 
     def keep(self, plan: KeptPlan) -> None:
-        """Stores a plan in place of an earlier one with its id.
+        """Stores a plan, and replaces an earlier plan with the same id.
 
         Raises:
-            MisfiledPlanError: if its answer is the answer to another question.
+            MisfiledPlanError: if the answer belongs to another question.
         """
         if plan.misfiled:
             raise MisfiledPlanError(f"the answer for {plan.id} belongs to another question")
         values = {
-            "asked": json.dumps(plan.asked),
+            "asked": json.dumps(plan.question),
             "answer": plan.answer,
             "stop_reason": plan.stop_reason,
             "made_us": time.time_ns() // 1000,
@@ -130,10 +130,9 @@ class PlanStore:
 
 
 def drop_misfiled(connection: Connection) -> None:
-    """Drops the plans that earlier versions kept under the ids of other questions.
+    """Deletes the plans that earlier versions stored under the ids of other questions.
 
-    Queries that were started with such a plan are stopped: their results are those of another
-    question.
+    Also stops the queries that run a misfiled plan: their results answer another question.
     """
     rows = connection.execute(select(_PLANS).execution_options(yield_per=_AT_ONCE))
     wrong = [row.id for row in rows if (plan := _plan(row)).id != row.id or plan.misfiled]

@@ -1,4 +1,4 @@
-"""What the database keeps of running queries.
+"""The table of running queries.
 
 A query belongs to the data directory with its results and its checkpoint (``home``, by its id):
 several services may share a database, and each sees the queries of its own data directory.
@@ -52,7 +52,7 @@ _QUERIES = Table(
 )
 
 Wanted = Literal["running", "paused", "stopped", "deleted"]
-"""The state that a client asked for; stored before it is acted on."""
+"""The state that a client wants; the service stores it before it acts."""
 
 State = Literal[
     "starting", "running", "pausing", "paused", "stopping", "stopped", "finished", "failed"
@@ -62,16 +62,26 @@ State = Literal[
 
 @dataclass(frozen=True, slots=True)
 class KeptQuery:
-    """A query that runs, ran or is to run.
+    """A query that runs, ran or is to run. Times are microseconds since 1970.
 
-    ``asked`` has its text, options and catalog; ``error`` is the problem that it failed with, and
-    ``account`` its last progress with that of its operators. ``restarts`` counts how often it was
-    taken up again without being told to. Times are microseconds since 1970.
+    Attributes:
+        id: the id of the query.
+        home: the id of the data directory with the files of the query.
+        request: the question with its text, options and catalog, and the options of the run.
+        plan: the document of the plan.
+        created: when the query was added.
+        wanted: the state that a client wants.
+        state: the actual state.
+        error: the problem that the query failed with, or that delays it.
+        account: the last progress of the query and of its operators.
+        restarts: the number of restarts after failures.
+        started: when the first run began.
+        ended: when the query ended.
     """
 
     id: str
     home: str
-    asked: Mapping[str, Any]
+    request: Mapping[str, Any]
     plan: Mapping[str, Any]
     created: int
     wanted: Wanted = "running"
@@ -95,10 +105,10 @@ class QueryStore:
         self._write = write
 
     def of_home(self, home: str) -> tuple[KeptQuery, ...]:
-        """The queries of a data directory, the oldest first."""
-        wanted = select(_QUERIES).where(_QUERIES.c.home == home)
+        """Returns the queries of a data directory, the oldest first."""
+        selected = select(_QUERIES).where(_QUERIES.c.home == home)
         with self._reading() as connection:
-            rows = connection.execute(wanted.order_by(_QUERIES.c.created_us, _QUERIES.c.id)).all()
+            rows = connection.execute(selected.order_by(_QUERIES.c.created_us, _QUERIES.c.id)).all()
         return tuple(map(_kept, rows))
 
     def add(self, query: KeptQuery) -> None:
@@ -106,7 +116,7 @@ class QueryStore:
         values = {
             "id": query.id,
             "home": query.home,
-            "asked": json.dumps(query.asked),
+            "asked": json.dumps(query.request),
             "plan": json.dumps(query.plan),
             "created_us": query.created,
             **_changing(query),
@@ -125,17 +135,16 @@ class QueryStore:
 
 
 def stop_queries_of_plans(connection: Connection, plans: frozenset[str]) -> None:
-    """Stops the queries that were started with one of these plans, for the reason that these are
-    the plans of other questions."""
+    """Stops the queries that run misfiled ``plans``, which belong to other questions."""
     problem = problem_document(
         500,
-        "the query ran with the plan of another request, by a fault of an earlier version",
+        "the query ran with the plan of another request, by an error of an earlier version",
         code="E-PLAN",
-        hint="DELETE it, and POST it again",
+        hint="DELETE the query, and POST it again",
     )
     for row in connection.execute(select(_QUERIES)).all():
         query = _kept(row)
-        if query.asked.get("plan_id") not in plans or query.wanted == "deleted":
+        if query.request.get("plan_id") not in plans or query.wanted == "deleted":
             continue
         changed = replace(query, error=problem)
         if query.state != "finished":
@@ -146,7 +155,7 @@ def stop_queries_of_plans(connection: Connection, plans: frozenset[str]) -> None
 
 
 def now_us() -> int:
-    """Microseconds since 1970."""
+    """Returns the microseconds since 1970."""
     return time.time_ns() // 1000
 
 
@@ -166,7 +175,7 @@ def _kept(row: Row[Any]) -> KeptQuery:
     return KeptQuery(
         id=row.id,
         home=row.home,
-        asked=json.loads(row.asked),
+        request=json.loads(row.asked),
         plan=json.loads(row.plan),
         created=row.created_us,
         wanted=row.wanted,

@@ -1,7 +1,7 @@
 """Starts, pauses and stops queries in the engine, and restarts them after failures.
 
-All of it runs in the event loop, one change after the other. What somebody wants is kept before it
-is acted on, so that a service that is started after any end of the one before goes on from there.
+All changes run in the event loop, one at a time. The service stores each wanted state before it
+acts on it. After a crash the next service therefore continues with the same wanted states.
 """
 
 from __future__ import annotations
@@ -41,14 +41,15 @@ from .results import Kept
 LOG = logging.getLogger("headrace.service")
 
 MOST_DEATHS = 5
-"""How often a query may be taken up again that makes no progress, since the engine died or Spark
-failed."""
+"""The maximum number of failures of the engine or of Spark without progress of a query."""
 SAVED_SECONDS = 2.0
-"""The least time between two writes of progress to the database."""
+"""The least time between two writes of progress to the database, in seconds."""
 DELETE_SECONDS = 20.0
-"""How long ``DELETE`` waits for the end of a run; it ends in any case."""
+"""The longest wait of ``DELETE`` for the end of a run, in seconds; the run ends in any case."""
 STUCK_SECONDS = 60.0
-"""The engine of a run that does not stop in this time is ended; its other runs are restarted."""
+"""The time for a run to stop, in seconds.
+
+After this time the service kills the engine and restarts the engine's other runs."""
 _AGAIN_SECONDS = 1.0
 _LOOK_SECONDS = 10.0
 
@@ -67,9 +68,19 @@ class Queries:
         most_kept: int,
         results: Kept,
     ) -> None:
-        """``sources`` gives the catalog of the streams of a plan; it raises HeadraceError."""
+        """Creates the queries of a data directory, without starting them.
+
+        Args:
+            home: the data directory.
+            store: the table of queries.
+            sources: returns the catalog of the streams of a plan; raises HeadraceError.
+            engine: the options of the engine.
+            most_running: the maximum number of queries that run at once.
+            most_kept: the maximum number of queries.
+            results: the bounds on the results of each query.
+        """
         self._keeper = QueryKeeper(home / "queries", store, results)
-        self._known = self._keeper.known
+        self._queries = self._keeper.queries
         self._sources = sources
         self._most_running = most_running
         self._most_kept = most_kept
@@ -81,16 +92,16 @@ class Queries:
         self.closing = asyncio.Event()
 
     def start(self) -> None:
-        """Restarts the queries of the data directory as soon as no other service has it."""
-        self._task(self._live())
+        """Restarts the queries as soon as no other service holds the data directory."""
+        self._task(self._supervise())
 
     def all(self) -> list[Query]:
-        """The queries, the oldest first."""
-        return [q for q in list(self._known.values()) if q.kept.wanted != "deleted"]
+        """Returns the queries, the oldest first."""
+        return [q for q in list(self._queries.values()) if q.kept.wanted != "deleted"]
 
     def get(self, id_: str) -> Query | None:
-        """A query by its id; None if there is none."""
-        query = self._known.get(id_)
+        """Returns the query with an id, or None."""
+        query = self._queries.get(id_)
         return None if query is None or query.kept.wanted == "deleted" else query
 
     @property
@@ -103,23 +114,23 @@ class Queries:
         """The number of engines started so far."""
         return self._engines.starts
 
-    async def add(self, asked: Mapping[str, Any], plan: Mapping[str, Any]) -> Query:
+    async def add(self, request: Mapping[str, Any], plan: Mapping[str, Any]) -> Query:
         """Stores a query and starts it.
 
         Raises:
-            RefusedError: if there are too many.
+            RefusedError: if too many queries exist or run.
             UsageError: if a stream has no source.
         """
         await asyncio.to_thread(self._sources, plan)
         async with self._lock:
             self._check_running()
-            if len(self._known) >= self._most_kept:
-                detail = f"there are {len(self._known):,} queries already: delete one"
+            if len(self._queries) >= self._most_kept:
+                detail = f"there are {len(self._queries):,} queries already: delete a query first"
                 raise RefusedError(problem(409, detail, code="E-SIZE"))
             id_ = secrets.token_hex(8)
-            kept = KeptQuery(id_, self._keeper.directory.id, asked, plan, now_us())
+            kept = KeptQuery(id_, self._keeper.directory.id, request, plan, now_us())
             query = await self._keeper.add(kept)
-            LOG.info("query added", extra={"query_id": id_, "plan_id": asked["plan_id"]})
+            LOG.info("query added", extra={"query_id": id_, "plan_id": request["plan_id"]})
             await self._launch_due()
             return query
 
@@ -127,27 +138,27 @@ class Queries:
         """Stops a run so that it can be resumed.
 
         Raises:
-            RefusedError: if it has come to an end.
+            RefusedError: if the query has ended.
         """
-        await self._ask(query, "paused", {"starting", "running"}, {"pausing", "paused"})
+        await self._request_end(query, "paused", {"starting", "running"}, {"pausing", "paused"})
 
     async def resume(self, query: Query) -> None:
         """Resumes a run that was paused or has failed.
 
         Raises:
-            RefusedError: if it cannot go on, or too many others run.
+            RefusedError: if the query has ended, or too many others run.
         """
         async with self._lock:
             state = query.kept.state
             if state in ("stopping", "stopped", "finished"):
                 raise RefusedError(
-                    problem(409, f"the query cannot go on: it is {state}", code="E-STATE")
+                    problem(409, f"the query cannot be resumed: it is {state}", code="E-STATE")
                 )
             if query.runs:
                 return
             self._check_running()
             query.deaths, query.due = 0, 0.0
-            if query.at_engine:  # when it has been stopped, it is started again
+            if query.at_engine:  # the end of the current run starts the next one
                 await self._keeper.want(query, state, "running")
                 return
             await self._keeper.want(query, "starting", "running", error=None, ended=None)
@@ -157,10 +168,10 @@ class Queries:
         """Stops a run for good; its results stay.
 
         Raises:
-            RefusedError: if it has ended otherwise.
+            RefusedError: if the query has finished.
         """
-        may: set[State] = {"starting", "running", "pausing", "paused", "failed"}
-        await self._ask(query, "stopped", may, {"stopping", "stopped"})
+        allowed: set[State] = {"starting", "running", "pausing", "paused", "failed"}
+        await self._request_end(query, "stopped", allowed, {"stopping", "stopped"})
 
     async def delete(self, query: Query) -> None:
         """Deletes a query and its files once its run has stopped."""
@@ -168,42 +179,42 @@ class Queries:
             await self._keeper.want(query, query.kept.state, "deleted")
             await self._halt(query)
         until = time.monotonic() + DELETE_SECONDS
-        while query.kept.id in self._known and time.monotonic() < until:
+        while query.kept.id in self._queries and time.monotonic() < until:
             changed = query.changed
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(changed.wait(), until - time.monotonic())
 
     def close_soon(self) -> None:
-        """Ends the streams of results to clients. Called in the event loop."""
+        """Ends the streams of results to clients; call this method in the event loop."""
         self.closing.set()
-        for query in self._known.values():
+        for query in self._queries.values():
             query.notify()
 
     async def close(self) -> None:
-        """Ends the engine; its queries are restarted when the service starts next."""
+        """Ends the engine; the next start of the service restarts the queries."""
         self.close_soon()
         async with self._lock:
-            pass  # an engine that was about to be started is there now, and no other will be
+            pass  # wait for an engine that is being started; `closing` prevents further ones
         await self._engines.close()
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._keeper.directory.release()
 
-    # What follows runs in the task of _live, or with the lock.
+    # The methods below run in the task of _supervise, or with the lock.
 
     def _task(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _live(self) -> None:
+    async def _supervise(self) -> None:
         logged = False
         while not await self._keeper.acquire(logged):
             logged = True
             await asyncio.sleep(_AGAIN_SECONDS)
         async with self._lock:
-            for query in list(self._known.values()):
+            for query in list(self._queries.values()):
                 await self._settle(query, restarted=True)
             await self._launch_due()
         self.ready = True
@@ -215,32 +226,32 @@ class Queries:
             try:
                 async with self._lock:
                     if report is not None:
-                        await self._heard(report)
-                    await self._look()
+                        await self._handle(report)
+                    await self._check_due()
             except Exception:
-                LOG.exception("what the engine said, or what is due, could not be dealt with")
+                LOG.exception("handling a report of the engine, or starting due queries, failed")
 
     @property
     def _waiting(self) -> list[Query]:
         """The queries to be started in the engine."""
-        return [query for query in self._known.values() if query.runs and not query.at_engine]
+        return [query for query in self._queries.values() if query.runs and not query.at_engine]
 
     @property
     def _pause(self) -> float:
         """The seconds until the next check, if the engine reports nothing."""
         return _AGAIN_SECONDS if self._waiting or self._keeper.unsaved else _LOOK_SECONDS
 
-    async def _look(self) -> None:
-        """Starts queries and ends runs whose time has come."""
+    async def _check_due(self) -> None:
+        """Saves and starts due queries, and retires an idle engine."""
         for query in self._keeper.unsaved:
             if time.monotonic() - query.saved_at >= _AGAIN_SECONDS:
                 await self._keeper.save(query)
         await self._launch_due()
-        self._engines.used(any(query.runs or query.at_engine for query in self._known.values()))
+        self._engines.used(any(query.runs or query.at_engine for query in self._queries.values()))
         if self._engines.idle:
             self._task(self._engines.retire("nothing runs"))
 
-    async def _heard(self, report: Report) -> None:
+    async def _handle(self, report: Report) -> None:
         match report:
             case Ready():
                 self._engines.ready()
@@ -248,22 +259,24 @@ class Queries:
                 LOG.error("engine not started", extra={"reason": error["detail"]})
                 for query in self._waiting:
                     if for_kafka and _kafka_in(await self._catalog(query) or {}):
-                        # Without them there can be an engine for the others.
+                        # Fail queries that need Kafka, so that an engine can start for the others.
                         await self._keeper.become(query, "failed", error=error, ended=now_us())
                     elif query.runs:
                         query.kept = replace(query.kept, error=error)
             case Gone():
                 await self._engine_gone()
             case Began(id_, run) | Delayed(id_, run) | Progressed(id_, run) | Ended(id_, run):
-                known = self._known.get(id_)
-                if known is None or not known.at_engine or known.run != run:
-                    said = type(report).__name__
-                    LOG.warning("said of a run that is over", extra={"query_id": id_, "said": said})
+                reported = self._queries.get(id_)
+                if reported is None or not reported.at_engine or reported.run != run:
+                    extra = {"query_id": id_, "report": type(report).__name__}
+                    LOG.warning("dropped a report of an earlier run", extra=extra)
                     return
-                await self._heard_of(known, report)
-                known.notify()
+                await self._handle_run_report(reported, report)
+                reported.notify()
 
-    async def _heard_of(self, query: Query, report: Began | Delayed | Progressed | Ended) -> None:
+    async def _handle_run_report(
+        self, query: Query, report: Began | Delayed | Progressed | Ended
+    ) -> None:
         match report:
             case Began():
                 if query.kept.state == "starting":
@@ -274,7 +287,9 @@ class Queries:
                     LOG.warning("query delayed", extra={"query_id": query.kept.id})
                     await self._keeper.become(query, "starting", error=error)
             case Progressed(progress=progress, operators=operators):
-                if progress["phase"] == "running":  # a batch is done: what went wrong is past
+                if (
+                    progress["phase"] == "running"
+                ):  # a micro-batch succeeded: forget earlier failures
                     self._engines.worked()
                     query.deaths = 0
                 account = {"progress": progress, "operators": operators}
@@ -312,7 +327,7 @@ class Queries:
 
     async def _engine_gone(self) -> None:
         meant = self._engines.gone()
-        for query in list(self._known.values()):
+        for query in list(self._queries.values()):
             if not query.at_engine:
                 continue
             query.at_engine = False
@@ -321,7 +336,7 @@ class Queries:
                 continue
             query.deaths += int(not meant)
             if query.runs and query.deaths >= MOST_DEATHS:
-                detail = f"the engine ended {query.deaths} times before the query came further"
+                detail = f"the engine ended {query.deaths} times without progress of the query"
                 problem = problem_document(500, detail, code="E-ENGINE")
                 await self._keeper.become(query, "failed", error=problem, ended=now_us())
             else:
@@ -345,7 +360,7 @@ class Queries:
                 await self._keeper.become(query, "starting", restarts=restarts)
 
     async def _launch_due(self) -> None:
-        """Starts due queries in the engine, or an engine for them."""
+        """Starts due queries in the engine; starts an engine first if needed."""
         if self.closing.is_set():
             return
         due = [query for query in self._waiting if query.due <= time.monotonic()]
@@ -366,39 +381,39 @@ class Queries:
             self._task(self._engines.retire(worn))
             return
         kept, query.at_engine, query.run = query.kept, True, query.run + 1
-        given = {name: kept.asked[name] for name in RUN_OPTIONS}
-        start = Start(kept.id, query.run, kept.plan, catalog, query.folder.path, **given)
+        run_options = {name: kept.request[name] for name in RUN_OPTIONS}
+        start = Start(kept.id, query.run, kept.plan, catalog, query.folder.path, **run_options)
         await self._engines.run(start)
 
     async def _catalog(self, query: Query) -> Mapping[str, Any] | None:
-        """The catalog with the sources of a query; None if it cannot be read now."""
+        """Returns the catalog with the sources of a query; None if it cannot be read now."""
         try:
             return await asyncio.to_thread(self._sources, query.kept.plan)
         except HeadraceError as error:
             await self._keeper.become(query, "failed", error=document_of(error), ended=now_us())
         except SQLAlchemyError as error:
             why = {"query_id": query.kept.id, "reason": type(error).__name__}
-            LOG.warning("its streams cannot be looked up now", extra=why)
+            LOG.warning("the streams of a query cannot be read now", extra=why)
             query.due = time.monotonic() + _LOOK_SECONDS
         return None
 
-    async def _ask(
-        self, query: Query, wanted: Wanted, may: set[State], already: set[State]
+    async def _request_end(
+        self, query: Query, wanted: Wanted, allowed: set[State], already: set[State]
     ) -> None:
         async with self._lock:
             state = query.kept.state
             if state in already and query.kept.wanted == wanted:
                 return
-            if state not in may | already:
+            if state not in allowed | already:
                 raise RefusedError(
-                    problem(409, f"that cannot be: the query is {state}", code="E-STATE")
+                    problem(409, f"the query cannot become {wanted}: it is {state}", code="E-STATE")
                 )
             becoming: State = "pausing" if wanted == "paused" else "stopping"
             await self._keeper.want(query, becoming, wanted)
             await self._halt(query)
 
     async def _halt(self, query: Query) -> None:
-        """Moves a query to its wanted state, if that is not to run."""
+        """Stops the run of a query, or moves a query without a run to its wanted state."""
         if not query.at_engine:
             await self._settle(query)
             return
@@ -412,13 +427,13 @@ class Queries:
                 end()
 
     def _check_running(self) -> None:
-        running = sum(query.runs for query in self._known.values())
+        running = sum(query.runs for query in self._queries.values())
         if running >= self._most_running:
-            detail = f"{running} queries run already: pause, stop or delete one"
+            detail = f"{running} queries run already: pause, stop or delete a query first"
             raise RefusedError(problem(429, detail, code="E-BUSY"))
 
 
 def _kafka_in(catalog: Mapping[str, Any]) -> bool:
-    """Whether a stream of a catalog's document is read from Kafka."""
+    """Returns whether a stream of a catalog's document has a Kafka source."""
     streams = catalog.get("streams", {}).values()
     return any((stream.get("source") or {}).get("format") == "kafka" for stream in streams)

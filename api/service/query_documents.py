@@ -20,11 +20,11 @@ from .problems import Problem
 from .query import RUN_OPTIONS, Query
 
 _Kept = TypeVar("_Kept", bound=Document)
-_ASKED = ("name", "query", "language", "options", *RUN_OPTIONS, "plan_id")
+_REQUEST_FIELDS = ("name", "query", "language", "options", *RUN_OPTIONS, "plan_id")
 
 
 def query_document(query: Query) -> QueryDocument:
-    """A query, with its plan and what its operators did beside what was expected of them."""
+    """Builds the document of a query: its plan, and measured numbers beside the estimates."""
     account = query.kept.account
     operators = () if account is None else account["operators"]
     read = [_read(OperatorDocument, operator) for operator in operators]
@@ -36,19 +36,19 @@ def query_document(query: Query) -> QueryDocument:
 
 
 def picture_document(query: Query) -> RunningPicture:
-    """How a query is drawn: its plan, and its results."""
+    """Builds the drawing of a query: its plan, and its results as graphs."""
     plan = PhysicalPlan.from_document(query.kept.plan)
-    text, language = query.kept.asked["query"], query.kept.asked["language"]
-    understood = parse(text, language or detect(text, "query"), plan.time_unit)
-    return RunningPicture(picture=picture_of_plan(plan), match=match_document(understood))
+    text, language = query.kept.request["query"], query.kept.request["language"]
+    parsed = parse(text, language or detect(text, "query"), plan.time_unit)
+    return RunningPicture(picture=picture_of_plan(plan), match=match_document(parsed))
 
 
 def query_line(query: Query) -> QueryLine:
-    """A query in a list."""
+    """Builds the line of a query in a list."""
     kept = query.kept
     return QueryLine(
         id=kept.id,
-        **{name: kept.asked[name] for name in _ASKED},
+        **{name: kept.request[name] for name in _REQUEST_FIELDS},
         state=kept.state,
         created=_time(kept.created),
         started=None if kept.started is None else _time(kept.started),
@@ -60,7 +60,7 @@ def query_line(query: Query) -> QueryLine:
 
 
 def _read(kind: type[_Kept], values: Mapping[str, Any]) -> _Kept | None:
-    """A part of a kept account; None if another release kept it with other members."""
+    """Reads a part of a stored account; None if another release stored other members."""
     try:
         return kind.model_validate(values)
     except ValidationError:

@@ -28,36 +28,36 @@ class QueryKeeper:
 
     def __init__(self, home: Path, store: QueryStore, limit: Kept) -> None:
         self.directory = DataDirectory(home)
-        self.known: dict[str, Query] = {}
+        self.queries: dict[str, Query] = {}
         self._store = store
         self._limit = limit
 
     async def acquire(self, logged: bool) -> bool:
-        """Locks the data directory and loads its queries; returns whether that worked.
+        """Locks the data directory and loads its queries; returns whether both succeeded.
 
-        Logs the reason if it did not, unless ``logged`` says that it was logged before.
+        Logs the reason of a failure, unless ``logged`` says that the log has it already.
         """
         try:
             if not await asyncio.to_thread(self.directory.acquire):
                 if not logged:
                     LOG.warning("another service has the data directory")
                 return False
-            found = await asyncio.to_thread(self._store.of_home, self.directory.id)
+            stored = await asyncio.to_thread(self._store.of_home, self.directory.id)
         except (OSError, UsageError, SQLAlchemyError):
             if not logged:
                 LOG.exception("the queries cannot be loaded now")
             return False
-        self.known.update((kept.id, self._query(kept)) for kept in found)
+        self.queries.update((kept.id, self._query(kept)) for kept in stored)
         return True
 
     async def add(self, kept: KeptQuery) -> Query:
         """Stores a new query."""
         await asyncio.to_thread(self._store.add, kept)
-        query = self.known[kept.id] = self._query(kept)
+        query = self.queries[kept.id] = self._query(kept)
         return query
 
     async def want(self, query: Query, state: State, wanted: Wanted, **values: Any) -> None:
-        """Stores the wanted state; if that fails, nothing has changed."""
+        """Stores the wanted state; a failure leaves the query unchanged."""
         kept = replace(query.kept, state=state, wanted=wanted, **values)
         await asyncio.to_thread(self._store.save, kept)
         query.kept = kept
@@ -65,20 +65,20 @@ class QueryKeeper:
         query.notify()
 
     async def become(self, query: Query, state: State, **values: Any) -> None:
-        """Sets the state of a query, also if it cannot be stored now."""
+        """Sets the state of a query, even if the database does not answer now."""
         query.kept = replace(query.kept, state=state, **values)
         await self.save(query)
         LOG.info("query", extra={"query_id": query.kept.id, "state": state})
         query.notify()
 
     async def save(self, query: Query) -> None:
-        """Stores the state of a query; if that fails, it is ``unsaved``."""
+        """Stores the state of a query; a failure marks the query as ``unsaved``."""
         query.saved_at = time.monotonic()
         try:
             await asyncio.to_thread(self._store.save, query.kept)
             query.unsaved = False
         except SQLAlchemyError as error:
-            if not query.unsaved:  # it is tried again each second: the log is told once
+            if not query.unsaved:  # each second repeats the attempt: log only the first failure
                 why = {"reason": type(error).__name__}
                 LOG.error("a query could not be saved", extra={"query_id": query.kept.id, **why})
             query.unsaved = True
@@ -88,7 +88,7 @@ class QueryKeeper:
         await asyncio.to_thread(shutil.rmtree, query.folder.path, ignore_errors=True)
         with contextlib.suppress(SQLAlchemyError):  # the next start removes it
             await asyncio.to_thread(self._store.remove, query.kept.id)
-        del self.known[query.kept.id]
+        del self.queries[query.kept.id]
         query.kept = replace(query.kept, state="stopped")
         LOG.info("query deleted", extra={"query_id": query.kept.id})
         query.notify()
@@ -102,7 +102,7 @@ class QueryKeeper:
     @property
     def unsaved(self) -> list[Query]:
         """The queries whose state is not in the database yet."""
-        return [query for query in self.known.values() if query.unsaved]
+        return [query for query in self.queries.values() if query.unsaved]
 
     def _query(self, kept: KeptQuery) -> Query:
         return Query(kept, QueryFolder(self.directory.path / kept.id), self._limit)

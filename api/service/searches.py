@@ -1,4 +1,4 @@
-"""Searches in worker processes; equal requests share one, and later ones its outcome."""
+"""Searches in worker processes; equal requests share one search and its cached outcome."""
 
 from __future__ import annotations
 
@@ -40,7 +40,15 @@ Keep = Callable[[Job, Outcome], Awaitable[None]]
 
 @dataclass(eq=False)
 class _Flight:
-    """A search that requests wait for."""
+    """A search that several requests may wait for.
+
+    Attributes:
+        job: the job of the search.
+        cancelled: set to cancel the search.
+        waiters: the number of requests that wait.
+        begun: whether a worker has started the job.
+        task: the task that runs the search.
+    """
 
     job: Job
     cancelled: threading.Event = field(default_factory=threading.Event)
@@ -50,7 +58,7 @@ class _Flight:
 
 
 class Searches:
-    """The searches of the service; all but :meth:`close` runs in its event loop."""
+    """The searches of the service; only :meth:`close` may run outside its event loop."""
 
     def __init__(
         self, at_once: int, most_waiting: int, cache_bytes: int, metrics: Metrics, keep: Keep
@@ -75,20 +83,22 @@ class Searches:
         return self._closing.is_set()
 
     async def find(self, job: Job) -> Outcome:
-        """The outcome of a job; a cancelled search goes on only if other requests wait for it.
+        """Returns the outcome of a job.
+
+        If the request is cancelled, the search continues only for other waiting requests.
 
         Raises:
             BusyError: if too many searches wait already.
             ClosingError: if the service shuts down.
-            DeadlineError: if the job took longer than it may.
-            WorkerDiedError: if the process of the search came to an end.
+            DeadlineError: if the job exceeded its time limit.
+            WorkerDiedError: if the process of the search ended.
         """
         if self.closing:
             raise ClosingError
         key = job.key
-        if (known := self._cache.get(key)) is not None:
+        if (cached := self._cache.get(key)) is not None:
             self._metrics.cache_hits.labels("memory").inc()
-            return known
+            return cached
         flight = self._flights.get(key)
         if flight is None:
             if self._queued() >= self._most_waiting + self._idle.qsize():
@@ -112,22 +122,24 @@ class Searches:
                 self._abandon(key, flight)
 
     def cancel_all(self) -> None:
-        """Ends all searches; those who wait are told so. May be called from any thread that
-        runs the loop, or a signal handler of it."""
+        """Cancels all searches; waiting requests get ClosingError.
+
+        Call this method in the thread of the event loop, or in a signal handler.
+        """
         self._closing.set()
         for key, flight in list(self._flights.items()):
             self._abandon(key, flight)
 
     async def start(self) -> None:
-        """Starts the processes, which takes seconds; ``ready`` says that they are there.
+        """Starts the processes, which takes seconds, and then sets ``ready``.
 
-        A process that does not start is tried again until the service shuts down.
+        Repeats failed starts until the service shuts down.
         """
         loop = asyncio.get_running_loop()
-        taken = [await self._idle.get() for _ in self._workers]
-        starts = [loop.run_in_executor(self._threads, self._start, worker) for worker in taken]
+        workers = [await self._idle.get() for _ in self._workers]
+        starts = [loop.run_in_executor(self._threads, self._start, worker) for worker in workers]
         await asyncio.gather(*starts)
-        for worker in taken:
+        for worker in workers:
             self._idle.put_nowait(worker)
         self.ready = not self.closing
 
@@ -137,7 +149,7 @@ class Searches:
                 worker.start(self._closing)
                 return
             except WorkerDiedError as error:
-                LOG.warning("a search process is tried again", extra={"reason": str(error)})
+                LOG.warning("starting a search process again", extra={"reason": str(error)})
                 self._closing.wait(_AGAIN_SECONDS)
 
     async def close(self) -> None:
@@ -148,7 +160,7 @@ class Searches:
             worker.stop()
 
     def _abandon(self, key: str, flight: _Flight) -> None:
-        # A later equal request starts a search of its own.
+        # Forget the search, so that a later equal request starts a new one.
         if self._flights.get(key) is flight:
             del self._flights[key]
         flight.cancelled.set()
@@ -163,7 +175,7 @@ class Searches:
                 self._metrics.planning_seconds.observe(outcome.seconds)
                 self._metrics.search_expressions.observe(outcome.expressions)
             if outcome.stop_reason == CANCELLED or flight.cancelled.is_set():
-                LOG.info("search cancelled", extra={"plan_id": flight.job.asked.id})
+                LOG.info("search cancelled", extra={"plan_id": flight.job.question.id})
                 raise ClosingError
             if outcome.fault:
                 LOG.error("fault in a search", extra={"fault": outcome.fault})
@@ -171,7 +183,7 @@ class Searches:
                 await self._keep(flight.job, outcome)
                 self._cache.put(key, replace(outcome, also={}))
                 for kind, body in outcome.also.items():
-                    about = Job(kind, flight.job.asked, limits=flight.job.limits)
+                    about = Job(kind, flight.job.question, limits=flight.job.limits)
                     self._cache.put(about.key, replace(outcome, body=body, also={}))
             return outcome
         finally:
@@ -192,7 +204,9 @@ class Searches:
                 )
         except WorkerDiedError as error:
             self._metrics.died.inc()
-            LOG.error("search died", extra={"reason": str(error), "plan_id": flight.job.asked.id})
+            LOG.error(
+                "search died", extra={"reason": str(error), "plan_id": flight.job.question.id}
+            )
             raise
         finally:
             self._usual_seconds += 0.2 * (monotonic() - started - self._usual_seconds)
@@ -202,13 +216,13 @@ class Searches:
         return sum(not flight.begun for flight in self._flights.values())
 
     def _when(self) -> int:
-        """The seconds until there is probably room."""
+        """Estimates the seconds until another search may wait."""
         rounds = (self._queued() + 1) / len(self._workers)
         return max(1, math.ceil(rounds * self._usual_seconds))
 
 
 class _Cache:
-    """Outcomes by their keys; the least recently used are dropped beyond a number of bytes."""
+    """A cache of outcomes by key, bounded in bytes; evicts the least recently used outcomes."""
 
     def __init__(self, most: int) -> None:
         self._most = most

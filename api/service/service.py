@@ -1,4 +1,4 @@
-"""What all routes share: the store, searches, queries and metrics of a service."""
+"""The parts of a service that its routes share: store, searches, queries and metrics."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ...running.runs import inputs_of_plan
 from .bodies import OptimizeBody, OptionsBody, QueryBody
 from .catalogs import Catalogs, document_of, files_of, of_request
 from .follow import Followers
-from .jobs import JSON, Asked, Job, Kind, Outcome, asked
+from .jobs import JSON, Job, Kind, Outcome, Question, question_of
 from .kept_plans import KeptPlan
 from .logs import REQUEST_ID
 from .metrics import Metrics
@@ -39,13 +39,13 @@ HUNG_UP = 499
 
 
 class Service:
-    """A service without its routes."""
+    """A service without its routes: its database, searches and running queries."""
 
     def __init__(self, settings: Settings) -> None:
         """Opens the database.
 
         Raises:
-            UsageError: if it cannot be used.
+            UsageError: if the database cannot be used.
         """
         self.settings = settings
         self.metrics = Metrics()
@@ -74,15 +74,15 @@ class Service:
         """Answers ``POST /optimize`` with a stored plan, or searches for one."""
         details = {"explain": True} if body.explain else {}
         job = await asyncio.to_thread(self.job, "optimize", body, details)
-        if not job.files:  # what was measured may be different now
-            kept = await asyncio.to_thread(self.store.plans.find, job.asked.id)
+        if not job.files:  # measured files may have changed since
+            kept = await asyncio.to_thread(self.store.plans.find, job.question.id)
             if kept is not None and kept.stop_reason != "budget_ms":
                 self.metrics.cache_hits.labels("store").inc()
                 return Response(kept.answer, media_type=JSON)
         return await self.answer(request, job)
 
     def job(self, kind: Kind, body: OptimizeBody, details: dict[str, Any]) -> Job:
-        """The job of a request, over its own catalog or that of the service.
+        """Returns the job of a request, over the catalog of the request or of the service.
 
         Raises:
             UsageError: if the catalog cannot be used.
@@ -92,19 +92,20 @@ class Service:
         options = body.options.model_dump(mode="json")
         longest = self.settings.longest_search_ms
         options["budget_ms"] = min(body.options.budget_ms or longest, longest)
-        question = Asked(body.query, body.language, document_of(catalog), options, release())
+        question = Question(body.query, body.language, document_of(catalog), options, release())
         return Job(kind, question, details, files_of(catalog), self.settings.limits)
 
     async def plan(self, id_: str) -> KeptPlan:
-        """A stored plan.
+        """Returns the stored plan with an id.
 
         Raises:
-            RefusedError: if none has the id, or it was dropped for newer ones.
+            RefusedError: if no stored plan has the id, for example since newer plans replaced it.
         """
         kept = await asyncio.to_thread(self.store.plans.find, id_)
         if kept is None:
             detail = (
-                f"no plan {id_} is kept: it may have been too old; POST /optimize makes it again"
+                f"no plan {id_} is stored: newer plans may have replaced it; POST /optimize plans "
+                "the query again"
             )
             raise RefusedError(problem(404, detail, code="E-UNKNOWN"))
         return kept
@@ -112,27 +113,28 @@ class Service:
     async def answer_about(
         self, request: Request, id_: str, kind: Kind, details: dict[str, Any]
     ) -> Response:
-        """A document about a stored plan; its search is repeated if needed."""
+        """Answers with a document about a stored plan; repeats its search if needed."""
         kept = await self.plan(id_)
-        job = Job(kind, asked(kept.asked), details, limits=self.settings.limits)
+        job = Job(kind, question_of(kept.question), details, limits=self.settings.limits)
         return await self.answer(request, job)
 
     async def run(self, request: Request, body: QueryBody) -> Query:
-        """Has a query run.
+        """Plans and starts a query.
 
         Raises:
-            UsageError: if what is asked for makes no sense, or cannot be run.
-            RefusedError: if there are too many.
+            UsageError: if the request contradicts itself, or the query cannot run.
+            RefusedError: if too many queries exist or run.
         """
         if (body.query is None) == (body.plan is None):
-            raise UsageError("query and plan: give one of them")
+            raise UsageError("give either query or plan")
         if body.query is None and (body.options is not None or body.language is not None):
-            raise UsageError("options and language are for planning, and plan is a plan already")
+            raise UsageError("options and language need a query: a stored plan is already planned")
         plan = await self._plan_of(request, body)
-        answer, question = json.loads(plan.answer), asked(plan.asked)
+        answer, question = json.loads(plan.answer), question_of(plan.question)
         if question.options["parallelism"] > self.settings.most_partitions:
             raise UsageError(
-                f"options.parallelism: at most {self.settings.most_partitions} can be run here"
+                f"options.parallelism: this service runs at most {self.settings.most_partitions} "
+                "partitions"
             )
         run = body.model_dump(include={"name", *RUN_OPTIONS})
         about = {**question.document(), **run, "plan_id": plan.id}
@@ -143,18 +145,18 @@ class Service:
             return await self.plan(body.plan)
         assert body.query is not None
         options = body.options or OptionsBody()
-        wanted = OptimizeBody(query=body.query, language=body.language, options=options)
-        job = await asyncio.to_thread(self.job, "optimize", wanted, {})
-        found = await self._found(request, job)
-        if found.status != HTTPStatus.OK:
-            raise RefusedError(_response(found))
-        return KeptPlan(job.asked.document(), found.body, found.stop_reason or "")
+        search = OptimizeBody(query=body.query, language=body.language, options=options)
+        job = await asyncio.to_thread(self.job, "optimize", search, {})
+        outcome = await self._outcome(request, job)
+        if outcome.status != HTTPStatus.OK:
+            raise RefusedError(_response(outcome))
+        return KeptPlan(job.question.document(), outcome.body, outcome.stop_reason or "")
 
     def _sources(self, plan: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The catalog of the streams that a plan reads, with their current sources.
+        """Returns the catalog of the streams of a plan, with their current sources.
 
         Raises:
-            UsageError: if one is not known, or has none.
+            UsageError: if a stream is unknown, or has no source.
         """
         try:
             read = PhysicalPlan.from_document(plan)
@@ -163,7 +165,8 @@ class Service:
         catalog = self.catalogs.current() or Catalog({}, read.time_unit)
         if catalog.time_unit != read.time_unit:
             raise UsageError(
-                f"the plan counts {read.time_unit}s, and the catalog {catalog.time_unit}s",
+                f"the time unit of the plan is {read.time_unit}, but of the catalog "
+                f"{catalog.time_unit}",
                 code="E-CATALOG",
                 hint="plan the query anew",
             )
@@ -172,16 +175,16 @@ class Service:
         return to_document(Catalog(streams, catalog.time_unit))
 
     async def answer(self, request: Request, job: Job) -> Response:
-        """The outcome of a job as an answer; a client that hangs up ends its search."""
-        return _response(await self._found(request, job))
+        """Answers with the outcome of a job; cancels the search if the client disconnects."""
+        return _response(await self._outcome(request, job))
 
-    async def _found(self, request: Request, job: Job) -> Outcome:
+    async def _outcome(self, request: Request, job: Job) -> Outcome:
         search = asyncio.ensure_future(self.searches.find(job))
         gone = asyncio.ensure_future(_gone(request))
         try:
             await asyncio.wait((search, gone), return_when=asyncio.FIRST_COMPLETED)
             if not search.done():
-                LOG.info("client hung up", extra={"plan_id": job.asked.id})
+                LOG.info("client hung up", extra={"plan_id": job.question.id})
                 raise RefusedError(Response(status_code=HUNG_UP))
             return search.result()
         except (BusyError, ClosingError, DeadlineError, WorkerDiedError) as error:
@@ -192,7 +195,7 @@ class Service:
             await asyncio.gather(search, gone, return_exceptions=True)
 
     def close_soon(self) -> None:
-        """Ends all requests that wait. Called in the event loop."""
+        """Ends all waiting requests; call this method in the event loop."""
         self.searches.cancel_all()
         self.queries.close_soon()
 
@@ -204,22 +207,22 @@ class Service:
 
     async def _keep(self, job: Job, outcome: Outcome) -> None:
         if job.kind == "optimize" and outcome.stop_reason is not None:
-            plan = KeptPlan(job.asked.document(), outcome.body, outcome.stop_reason)
+            plan = KeptPlan(job.question.document(), outcome.body, outcome.stop_reason)
             await asyncio.to_thread(self.store.plans.keep, plan)
 
 
 def _refusal(error: Exception, job: Job) -> Response:
-    """Why a job has no outcome."""
+    """Returns the answer for a job without an outcome."""
     match error:
         case BusyError(seconds=seconds):
             wait = {"Retry-After": str(seconds)}
             return problem(429, "too many searches wait already", code="E-BUSY", headers=wait)
         case DeadlineError():
-            detail = f"planning did not end within {job.seconds:.0f} seconds, and was ended"
-            hint = "a smaller query or a smaller budget_ms helps"
+            detail = f"planning took longer than {job.seconds:.0f} seconds and was stopped"
+            hint = "make the query or budget_ms smaller"
             return problem(422, detail, code="E-SIZE", hint=hint)
         case WorkerDiedError():
-            detail = "the search came to an end before it had found a plan"
+            detail = "the process of the search ended before it had a plan"
             return problem(503, detail, request_id=REQUEST_ID.get(), headers={"Retry-After": "5"})
         case _:
             return problem(503, "the service is shutting down", headers={"Retry-After": "5"})
@@ -227,7 +230,7 @@ def _refusal(error: Exception, job: Job) -> Response:
 
 def _response(outcome: Outcome) -> Response:
     if outcome.fault:
-        detail = "a fault of Headrace, of which its log says more"
+        detail = "an internal error of Headrace; the log of the service has the details"
         return problem(500, detail, code="E-INTERNAL", request_id=REQUEST_ID.get())
     return Response(outcome.body, outcome.status, media_type=outcome.media_type)
 

@@ -1,12 +1,12 @@
 """Worker processes for searches, so that the service itself never waits for one.
 
-A search is Python that computes: in a thread of the service it would hold back every answer by
-tens of milliseconds, and by hundreds where memory is collected. A process is also what can be
-ended for certain, if a search does not stop when it is told to.
+A search is CPU-bound Python code. A search in a thread of the service would delay each answer by
+tens of milliseconds, and by hundreds during garbage collection. Also, the service can always kill a
+process, even if its search ignores cancellation.
 
-Each worker is a pool of one process. In a pool of several they would share a pipe and its locks,
-so that one that is killed or stopped at the wrong moment takes the others with it, and nobody
-could say which of them is late in starting.
+Each worker is a pool of one process. The processes of a larger pool would share a pipe with its
+locks: killing one process at the wrong moment would block the others. A larger pool also cannot
+tell which process is late to start.
 """
 
 from __future__ import annotations
@@ -25,20 +25,21 @@ from typing import Any
 
 from pebble import ProcessExpired, ProcessPool
 
-from .jobs import Asked, Job, Outcome, run
+from .jobs import Job, Outcome, Question, run
 
 START_SECONDS = 60.0
-"""How long a process may take to start at the first attempt; each attempt may take twice the time
-of the one before, until one succeeds."""
+"""The time limit of the first attempt to start a process, in seconds.
+
+Each further attempt has twice the time of the last one, until an attempt succeeds."""
 LONGEST_START_SECONDS = 600.0
 GRACE_SECONDS = 5.0
-"""The longest time for a cancelled job to end; then its process is killed."""
+"""The time for a cancelled job to end before its process is killed, in seconds."""
 
 _LOOKING_SECONDS = 0.05
 
 _FIRST = Job(
     "optimize",
-    Asked(
+    Question(
         "Answer(x, y) <- x (a/b)+ m, c(m, y) WINDOW 1d",
         None,
         None,
@@ -50,7 +51,7 @@ _FIRST = Job(
 
 
 _GONE = (OSError, RuntimeError, BrokenProcessPool, ProcessExpired)
-"""What a pool raises that has lost its process; to wait for a future in vain is an OSError, too."""
+"""The errors of a pool that lost its process; waiting for its future may raise OSError too."""
 
 
 _TRACKER_STARTS = threading.Lock()
@@ -73,15 +74,15 @@ class Reply:
 
 
 class Worker:
-    """A process that carries out one job after the other.
+    """A process that runs one job at a time, for one thread at a time.
 
-    One thread at a time may use it.
+    The process starts with the first job, and again after a failure.
     """
 
     def __init__(self) -> None:
-        # A fork would copy the locks of the service's threads as they are at that moment.
+        # Spawn: a fork would copy the locks of the service's threads in their current state.
         self._context = multiprocessing.get_context("spawn")
-        # The number of the job that is to end: a flag could reach the job that comes after it.
+        # The number of the cancelled job: a flag could cancel the next job by mistake.
         self._cancelled = self._context.RawValue(c_longlong, 0)
         self._number = 0
         self._pool: ProcessPool | None = None
@@ -92,11 +93,11 @@ class Worker:
     def start(self, cancelled: threading.Event | None = None) -> None:
         """Starts the process, unless there is one, and waits until it can work.
 
-        A process that is late is ended. With ``cancelled`` set nobody waits for the process any
-        more; it goes on starting.
+        Kills a process that does not start in time. If ``cancelled`` is set, the method stops
+        waiting, and the process continues to start.
 
         Raises:
-            WorkerDiedError: if it cannot work.
+            WorkerDiedError: if the process cannot work.
         """
         if self._pool is None or not self._pool.active:
             self.stop()
@@ -116,7 +117,7 @@ class Worker:
         self._late = 0
 
     def do(self, job: Job, cancelled: threading.Event, seconds: float) -> Outcome:
-        """The outcome of a job, for which the calling thread waits at most ``seconds``.
+        """Runs a job in the process and waits at most ``seconds`` for its outcome.
 
         Raises:
             DeadlineError: if the job took longer; the next job has a new process.
@@ -137,8 +138,8 @@ class Worker:
             reply = future.result(0)
             if reply.key != job.key:
                 raise WorkerDiedError("its process answered another job")
-            # Done once the reply is on its way: a memo is full of cycles, and the next search may
-            # be long in coming.
+            # Collect garbage after the reply: a memo is full of cycles, and the process may stay
+            # idle for long.
             self._pool.schedule(_tidy)
         except _GONE as error:
             self.stop()
@@ -158,7 +159,7 @@ class Worker:
     def _done(self, future: Future[Any]) -> bool:
         """Waits a moment for a future; returns whether it is done, or the pool is broken.
 
-        A pool that breaks in the moment in which it is given a job leaves the future as it is.
+        A pool that breaks while it accepts a job never completes the future.
         """
         return bool(wait((future,), _LOOKING_SECONDS).done) or not (
             self._pool is not None and self._pool.active
@@ -173,14 +174,14 @@ class Worker:
         )
         try:
             self._ready = self._pool.schedule(_tidy)
-        except (OSError, RuntimeError) as error:  # the system has no room for another process
+        except (OSError, RuntimeError) as error:  # the system allows no further process
             self._ready.set_exception(error)
 
 
 def _start_tracker() -> None:
-    """Starts Python's process that removes the semaphores of a service that was killed.
+    """Starts Python's resource tracker, which removes the semaphores of a killed service.
 
-    It would warn of them in plain text on the service's standard error, where the log is JSON.
+    Silences the tracker: its warnings are plain text, but the log on standard error is JSON.
     """
     name = "PYTHONWARNINGS"
     with _TRACKER_STARTS:
@@ -196,7 +197,7 @@ def _start_tracker() -> None:
                 os.environ[name] = before
 
 
-# What follows runs in the process of a worker.
+# The functions below run in the process of a worker.
 
 _to_end: Any = None
 """Memory shared by worker and service: the number of the job to cancel."""
@@ -206,7 +207,7 @@ def _prepare(to_end: Any) -> None:
     global _to_end  # noqa: PLW0603
     _to_end = to_end
     run(_FIRST, lambda: False)
-    # What is there by now stays, and is not looked at again: that takes longer than most searches.
+    # Exclude all current objects from garbage collection: scanning takes longer than most searches.
     gc.collect()
     gc.freeze()
 

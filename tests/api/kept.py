@@ -36,10 +36,10 @@ def kept(made: Settings, *queries: KeptQuery) -> None:
     home.release()
 
 
-def kept_plan(asked: dict[str, Any], filling: str = "") -> KeptPlan:
+def kept_plan(question: dict[str, Any], filling: str = "") -> KeptPlan:
     """A plan that is kept, of any question and of any size."""
-    answer = {"id": digest(asked), "filling": filling}
-    return KeptPlan(asked, json.dumps(answer).encode(), "complete")
+    answer = {"id": digest(question), "filling": filling}
+    return KeptPlan(question, json.dumps(answer).encode(), "complete")
 
 
 def publish(folder: Path, *parts: int, batch: int = 0, first: int = 1) -> None:

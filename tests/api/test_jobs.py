@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 
 from headrace.api.service.bodies import OptionsBody
-from headrace.api.service.jobs import Asked, Job, Kind, run
+from headrace.api.service.jobs import Job, Kind, Question, run
 from headrace.catalog import load
 from headrace.catalog.document import to_document
 from headrace.planning.requests import Format, Stage
 from tests.api.command import CATALOG, EXAMPLES
 
-QUESTION = Asked(
+QUESTION = Question(
     (EXAMPLES / "chains.rq").read_text("utf-8"),
     None,
     to_document(load(CATALOG)),

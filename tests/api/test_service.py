@@ -73,7 +73,7 @@ def test_details_belong_to_the_plan(client: httpx.Client, detail: str) -> None:
     for place in ({"stage": "memo"}, {"format": "html"}):
         answer = client.post("/explain", json={"query": CHAINS, detail: True, **place})
         found = problem(answer, 422)
-        assert found["detail"] == f"{detail} goes with stage physical and format text or json"
+        assert found["detail"] == (f"{detail} needs the stage physical and the format text or json")
 
 
 def test_optimize_gives_the_plan_of_the_command_line(

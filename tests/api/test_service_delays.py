@@ -55,21 +55,21 @@ def test_delays_are_shown_and_not_counted_as_failures(store: Store, tmp_path: Pa
         )  # fmt: skip
         query = await kept_query(queries, tmp_path)
         for _ in range(4 * MOST_DEATHS):
-            await queries._heard(Delayed("q", query.run, WHY))
+            await queries._handle(Delayed("q", query.run, WHY))
             assert (query.kept.state, query.kept.error) == ("starting", WHY)
         assert (query.deaths, query.kept.restarts) == (0, 0)
         assert query.runs
         assert query.at_engine, "the engine starts it again"
         (saved,) = store.queries.of_home(queries._keeper.directory.id)
         assert (saved.state, saved.error) == ("starting", WHY)
-        await queries._heard(Began("q", query.run))
+        await queries._handle(Began("q", query.run))
         assert (query.kept.state, query.kept.error) == ("running", None)
-        await queries._heard(Progressed("q", query.run, RUNNING, []))
+        await queries._handle(Progressed("q", query.run, RUNNING, []))
         # A pause that was asked for meanwhile is not forgotten.
         await queries._keeper.want(query, "pausing", "paused")
-        await queries._heard(Delayed("q", query.run, WHY))
+        await queries._handle(Delayed("q", query.run, WHY))
         assert query.kept.wanted == "paused"
-        await queries._heard(Ended("q", query.run, "stopped"))
+        await queries._handle(Ended("q", query.run, "stopped"))
         (saved,) = store.queries.of_home(queries._keeper.directory.id)
         assert saved.state == "paused"
         queries._keeper.directory.release()
@@ -81,13 +81,13 @@ def test_engine_reports_a_delay_and_its_end(tmp_path: Path) -> None:
     sent: list[Report] = []
     command = Start("q", 1, reach().to_document(), {}, tmp_path)
     run = _Run(command, None, sent.append)  # type: ignore[arg-type]
-    run._progressed(Progress("waiting", None, reason="The machine is busy."))
+    run._on_progress(Progress("waiting", None, reason="The machine is busy."))
     (delayed,) = sent
     assert isinstance(delayed, Delayed)
     assert delayed.error["detail"] == "The machine is busy."
-    run._progressed(Progress("waiting", None, reason="It still is."))
-    run._progressed(Progress("running", None))
-    run._progressed(Progress("running", None))
+    run._on_progress(Progress("waiting", None, reason="It still is."))
+    run._on_progress(Progress("running", None))
+    run._on_progress(Progress("running", None))
     others = [type(report) for report in sent[1:] if not isinstance(report, Progressed)]
     assert others == [Delayed, Began]
     assert {report.run for report in sent if isinstance(report, Delayed | Began)} == {1}

@@ -56,14 +56,14 @@ def test_reports_of_an_ended_run_are_ignored(queries: Queries) -> None:
             Ended("f" * 16, 1, "finished"),  # of a query that was deleted
         ]
         for report in late:
-            await queries._heard(report)  # it is at no engine at all
+            await queries._handle(report)  # it is at no engine at all
         query.at_engine, query.run = True, 2
         for report in late:
-            await queries._heard(report)
+            await queries._handle(report)
         assert query.kept == before
         assert query.at_engine
-        await queries._heard(Progressed(HELD.id, 2, {"phase": "running"}, []))
-        await queries._heard(Ended(HELD.id, 2, "failed", FAILED))
+        await queries._handle(Progressed(HELD.id, 2, {"phase": "running"}, []))
+        await queries._handle(Ended(HELD.id, 2, "failed", FAILED))
         assert query.kept.state == "failed"
         assert query.progress == {"phase": "running"}
 
@@ -77,9 +77,9 @@ def test_reports_of_an_ended_engine_are_ignored(tmp_path: Path) -> None:
         before, now = (Engine(tmp_path, EngineOptions(), heard.append) for _ in range(2))
         engines._engine = now
         for report in (Ready(), Ended("a", 1, "failed", FAILED), Gone()):
-            engines._heard_from(before, report)
+            engines._on_report(before, report)
         assert heard == []
-        engines._heard_from(now, Ready())
+        engines._on_report(now, Ready())
         assert heard == [Ready()]
 
     asyncio.run(story())

@@ -87,7 +87,7 @@ def test_a_query_goes_on_when_the_database_is_back(
         until(lambda: (shown()["progress"] or {"batch": 0})["batch"] > 2)
         own_server.stop()
         _java_of_an_engine().kill()
-        until(lambda: "its streams cannot be looked up now" in caplog.messages)
+        until(lambda: "the streams of a query cannot be read now" in caplog.messages)
         assert shown()["state"] == "starting"
         own_server.start()
         until(lambda: shown()["state"] == "finished")

@@ -296,7 +296,7 @@ def test_next_service_resumes_the_queries_of_a_stopped_one(story: Story) -> None
     store = Store(sqlite_url(story.home), 1)
     queries = store.queries.of_home((story.home / "queries" / "id").read_text())
     store.close()
-    states = [(query.asked["name"], query.wanted, query.state) for query in queries]
+    states = [(query.request["name"], query.wanted, query.state) for query in queries]
     assert states == [
         ("disturbed", "running", "finished"),
         (None, "running", "finished"),

@@ -17,7 +17,7 @@ import psutil
 import pytest
 
 from headrace.api.service import create_app
-from headrace.api.service.jobs import Asked, Job, run
+from headrace.api.service.jobs import Job, Question, run
 from headrace.api.service.workers import DeadlineError, Reply, Worker, WorkerDiedError
 from tests.api.serving import clique, metric, problem, served, settings
 from tests.waiting import PATIENCE, until
@@ -173,7 +173,7 @@ def test_shutdown_answers_waiting_requests(tmp_path: Path) -> None:
 
 
 def test_internal_error_goes_to_the_log() -> None:
-    wrong = Asked("Answer(x, y) <- a(x, y) WINDOW 1d", None, None, {"secret": 1}, "test")
+    wrong = Question("Answer(x, y) <- a(x, y) WINDOW 1d", None, None, {"secret": 1}, "test")
     outcome = run(Job("optimize", wrong), lambda: False)
     assert outcome.status == 500
     assert b"KeyError" in outcome.body
@@ -189,7 +189,7 @@ def worker() -> Iterator[Worker]:
 
 
 def of(job: Job) -> tuple[int, str]:
-    return 200, job.asked.id
+    return 200, job.question.id
 
 
 def answered(worker: Worker, job: Job) -> tuple[int, str]:
@@ -199,7 +199,7 @@ def answered(worker: Worker, job: Job) -> tuple[int, str]:
 
 def a_job(query: str = "Answer(x, y) <- a(x, y) WINDOW 6h", budget_ms: float = 60_000.0) -> Job:
     options = {"disabled_rules": [], "budget_ms": budget_ms}
-    return Job("optimize", Asked(query, None, None, options, "test"))
+    return Job("optimize", Question(query, None, None, options, "test"))
 
 
 ENOUGH_SECONDS = 120.0
@@ -227,7 +227,7 @@ def test_a_service_whose_processes_are_late_is_ready_in_the_end(
     with served(create_app(settings(tmp_path, searches_at_once=1))) as client:
         until(lambda: client.get("/readyz").status_code == 200)
         assert client.post("/optimize", json={"query": clique(3)}).status_code == 200
-    assert "a search process is tried again" in caplog.text
+    assert "starting a search process again" in caplog.text
 
 
 def test_a_job_that_does_not_stop_is_ended(worker: Worker) -> None:

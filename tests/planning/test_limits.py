@@ -13,7 +13,7 @@ import pytest
 
 from headrace.algebra import deadline
 from headrace.algebra.deadline import Deadline
-from headrace.api.service.jobs import Asked, Job, run
+from headrace.api.service.jobs import Job, Question, run
 from headrace.catalog.model import Catalog, LabelStatistics, Stream
 from headrace.optimizer.errors import SearchCancelledError
 from headrace.planning.errors import InvalidQueryError, UsageError
@@ -172,8 +172,8 @@ def test_a_job_of_the_service_keeps_its_budget(clock: Ticking, kind: str) -> Non
         "alternatives": {"limit": 3},
     }  # fmt: skip
     options = {"window": "10", "disabled_rules": (), "budget_ms": BUDGET_MS}
-    asked = Asked(star(60, "a"), "rq", None, options, "test")
-    outcome = run(Job(kind, asked, details.get(kind, {})), lambda: False)  # type: ignore[arg-type]
+    question = Question(star(60, "a"), "rq", None, options, "test")
+    outcome = run(Job(kind, question, details.get(kind, {})), lambda: False)  # type: ignore[arg-type]
     assert clock.looks <= MOST_LOOKS
     assert outcome.status == 200 or (outcome.status == 422 and b"E-SIZE" in outcome.body)
     if outcome.status == 200:
