@@ -1,4 +1,4 @@
-"""Several runs at once in one session, and runs that are stopped from outside."""
+"""Concurrent runs in one session, and runs that are stopped from outside."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ OPTIONS = RunOptions(largest_slice=10)
 REACH = reach(length=30, slide=5)
 
 
-def test_two_at_once_and_one_of_them_stopped(spark: SparkSession, tmp_path: Path) -> None:
+def test_stopping_a_run_leaves_a_concurrent_run_alone(spark: SparkSession, tmp_path: Path) -> None:
     inputs = {"input": [csv_file(tmp_path / "in.csv", EDGES)]}
     settings, provider = dict(spark.conf.getAll), spark.conf.get(PROVIDER)
     start = partial(run, options=OPTIONS, spark=spark)
@@ -85,15 +85,15 @@ def test_two_at_once_and_one_of_them_stopped(spark: SparkSession, tmp_path: Path
 
 
 def connections(spark: SparkSession) -> int:
-    """The connections by which Spark calls functions of this process; each has a thread."""
+    """The connections by which Spark calls functions here; each has a thread."""
     server: Any = spark.sparkContext._gateway._callback_server  # type: ignore[union-attr]
     port = server.server_socket.getsockname()[1]
     return sum(c.laddr.port == port for c in psutil.Process().net_connections("tcp"))
 
 
 @pytest.mark.long
-def test_runs_that_have_ended_leave_no_connection(spark: SparkSession, tmp_path: Path) -> None:
-    """They are garbage of the JVM when Python no longer refers to what it calls and has sent."""
+def test_ended_runs_leave_no_connection(spark: SparkSession, tmp_path: Path) -> None:
+    """The JVM collects connections once Python drops its references to callbacks."""
     inputs = {"input": [csv_file(tmp_path / "in.csv", EDGES)]}
     options = RunOptions(largest_slice=1_000)
     run(edges_of_a(), inputs, ToFolder(tmp_path / "first"), options, spark=spark)
@@ -112,10 +112,10 @@ def test_runs_that_have_ended_leave_no_connection(spark: SparkSession, tmp_path:
 
 @pytest.mark.long
 @pytest.mark.parametrize("seconds", [0.2, 0.6, 1.2])
-def test_a_run_that_is_stopped_while_it_starts_leaves_no_process(
+def test_stopping_a_starting_run_leaves_no_process(
     spark: SparkSession, tmp_path: Path, seconds: float
 ) -> None:
-    """Spark leaves the one that it asks for the state's columns, if it is interrupted in that."""
+    """An interrupted Spark leaves the process that it asks for the columns of state."""
     inputs = {"input": [csv_file(tmp_path / "in.csv", EDGES)]}
     cancelled = threading.Event()
     threading.Timer(seconds, cancelled.set).start()
@@ -134,7 +134,7 @@ def _driver_workers() -> list[psutil.Process]:
     return found
 
 
-def test_a_slice_for_each_interval(spark: SparkSession, tmp_path: Path) -> None:
+def test_replay_takes_one_slice_per_interval(spark: SparkSession, tmp_path: Path) -> None:
     inputs = {"input": [csv_file(tmp_path / "in.csv", EDGES)]}
     options = RunOptions(speed=100, interval="100 milliseconds")
     report = run(edges_of_a(), inputs, ToFolder(tmp_path / "out"), options, spark=spark)
@@ -142,7 +142,7 @@ def test_a_slice_for_each_interval(spark: SparkSession, tmp_path: Path) -> None:
     assert snapshots(read_jsonl(tmp_path / "out")) == snapshots(expected(edges_of_a(), EDGES))
 
 
-def test_stopped_before_it_began(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_run_stopped_before_it_begins_leaves_nothing(spark: SparkSession, tmp_path: Path) -> None:
     cancelled = threading.Event()
     cancelled.set()
     inputs = {"input": [csv_file(tmp_path / "in.csv", EDGES)]}
@@ -152,10 +152,10 @@ def test_stopped_before_it_began(spark: SparkSession, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_a_run_with_an_interval_ends_wherever_it_was_killed(
+def test_a_run_with_an_interval_ends_after_a_kill_anywhere(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    """Spark notes the next slice, then the next batch: killed in between, it takes two at once."""
+    """A Spark killed between its logs of slice and batch takes two slices in one batch."""
     inputs = {"input": [csv_file(tmp_path / "in.csv", EDGES)]}
     checkpoint, output = tmp_path / "checkpoint", ToFolder(tmp_path / "out")
     options = replace(OPTIONS, checkpoint=checkpoint, interval="10 milliseconds")
