@@ -32,7 +32,7 @@ _WORKERS: list[StateCache[work.Index]] = [StateCache(), StateCache()]
 
 
 class Blobs(dict[int, bytes]):
-    """A dictionary that behaves as Spark's map state does here."""
+    """A dictionary that behaves like Spark's map state."""
 
     def put(self, number: int, blob: bytes) -> None:
         assert number < 0 or number not in self
@@ -49,9 +49,9 @@ class Blobs(dict[int, bytes]):
 
 
 class Chain:
-    """A plan at work; the seed decides in how many pieces rows come, and from which tasks.
+    """A running plan; the seed chooses the number of pieces of rows, and their tasks.
 
-    Edges come in order, or in disorder: then they wait for the watermark.
+    Edges come in order, or with ``disorder`` in any order: then they wait for the watermark.
     """
 
     def __init__(self, plan: PhysicalPlan, seed: int = 0, *, disorder: bool = False) -> None:
@@ -64,12 +64,12 @@ class Chain:
         self._random = Random(seed)
         self._metadata: dict[tuple[int, int], str] = {}
         self.logs: dict[tuple[int, int], Blobs] = defaultdict(Blobs)
-        of_ports = leaves_of(plan, self.stages[0])
-        self._leaves = tuple(dict.fromkeys(of_ports))
+        by_port = leaves_of(plan, self.stages[0])
+        self._leaves = tuple(dict.fromkeys(by_port))
         self._pack = leaf_packer(
             [
                 (self._leaves.index(leaf), flow)
-                for leaf, flow in zip(of_ports, self.stages[0].inputs, strict=True)
+                for leaf, flow in zip(by_port, self.stages[0].inputs, strict=True)
             ],
             self._leaves,
             plan.parallelism,
@@ -77,20 +77,20 @@ class Chain:
         )
 
     def another_worker(self, *, gone: bool = False) -> None:
-        """From now on in a worker that has no index; the one before may be gone with its own."""
+        """Moves to a worker without indexes; with ``gone`` the last worker is lost."""
         if gone:
             work._CACHE._entries.clear()
         work._CACHE = next(cache for cache in _WORKERS if cache is not work._CACHE)
 
     def end(self) -> None:
-        """All streams are at their end."""
+        """Ends all streams."""
         if self._streams is None:
             self.batch([], end=True)
         for stream in self._streams or ():
             self.batch([("", "", "no label", FOREVER, stream)])
 
     def batch(self, edges: Sequence[Edge], clock: int | None = None, *, end: bool = False) -> None:
-        """One micro-batch; with ``end`` it is the last, where edges come in order."""
+        """Processes one micro-batch; with ``end``, for edges in order, it is the last."""
         tasks = self._random.randint(1, 3)
         dealt: list[list[Edge]] = [[] for _ in range(tasks)]
         for edge in edges:
@@ -154,7 +154,7 @@ class Chain:
     def _waiting(
         self, edge: Edge, streams: Sequence[str], clock: int | None
     ) -> Iterator[pa.RecordBatch]:
-        """Rows of an edge, as waiting_rows makes them."""
+        """The rows of an edge, in the format of waiting_rows."""
         _, _, label, ts, stream, *_ = edge  # type: ignore[misc]
         sources, is_first = sources_of(self.plan), True
         for rows in self._tagged([edge]):
@@ -177,7 +177,7 @@ class Chain:
         return pa.schema({**edge, **properties})
 
     def _tagged(self, edges: Sequence[Edge]) -> Iterator[pa.RecordBatch]:
-        """Rows (leaf, src, trg, ts), as leaf_rows makes them."""
+        """The rows of edges, in the format of leaf_rows."""
         schema, columns = self._schema, carried(self._leaves)
         vertex = schema.field("src").type
         for number, leaf in enumerate(self._leaves):

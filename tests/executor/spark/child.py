@@ -29,17 +29,17 @@ def inputs_in(folder: Path) -> dict[str, list[EdgeFile]]:
 
 
 def main(folder: Path) -> None:
-    told = False
+    shown = False
 
     def tell(progress: Progress) -> None:
-        nonlocal told
+        nonlocal shown
         if progress.phase != "running":
             return
-        if not told:
+        if not shown:
             gateway = SparkContext._gateway
             assert gateway is not None
             print("jvm", gateway.proc.pid, flush=True)
-            told = True
+            shown = True
         print("batch", progress.batch, flush=True)
 
     try:

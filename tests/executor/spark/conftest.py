@@ -12,7 +12,7 @@ from headrace.executor.spark.session.settings import PROVIDER, ROCKSDB
 
 @pytest.fixture
 def rocksdb(spark: SparkSession) -> Iterator[SparkSession]:
-    """The session as its user has to set it up."""
+    """A session with RocksDB as state store, as the user must configure it."""
     before = spark.conf.get(PROVIDER) or ""
     spark.conf.set(PROVIDER, ROCKSDB)
     yield spark

@@ -17,20 +17,20 @@ from tests.strategies.queries import Case
 
 
 def inputs_of(case: Case, folder: Path, seed: int) -> dict[str, list[EdgeFile]]:
-    """The edges of a case dealt out to files of its streams."""
+    """Writes the edges of a case to files, up to two for each stream."""
     random = Random(seed)
     stream_of = {label: source.stream for label, source in case.query.sources}
     dealt: dict[tuple[str, int], list[Edge]] = defaultdict(list)
     for stream in stream_of.values():
         dealt[stream, 0] = []
     for edge in case.edges:
-        # A label of no stream of the query is an edge that nobody asks for.
+        # An edge whose label no stream of the query has is read by no leaf.
         stream = stream_of.get(edge.label, next(iter(stream_of.values())))
         dealt[stream, random.randrange(2)].append(edge)
     inputs: dict[str, list[EdgeFile]] = defaultdict(list)
     for (stream, number), edges in dealt.items():
         random.shuffle(edges)
-        # Time decides, but of equal times the order does not matter: homomorphic, eager.
+        # Edges of equal ts may come in any order: the results are the same.
         path = folder / f"{stream}-{number}"
         inputs[stream].append(random.choice([_csv, _json, _parquet])(path, edges, case.integers))
     return dict(inputs)

@@ -101,11 +101,11 @@ def csv_file(path: Path, edges: Sequence[Edge]) -> EdgeFile:
 
 
 def expected(plan: PhysicalPlan, edges: Sequence[Edge]) -> list[Result]:
-    """What the in-process pipeline finds."""
+    """The results of the in-process pipeline."""
     return list(run_plan(plan, edges))
 
 
 def snapshots(results: Sequence[Result]) -> dict[int, set[tuple[str | int, ...]]]:
-    """What holds at each instant at which anything changes."""
+    """The valid bindings at each instant at which they change."""
     instants = {t for r in results for t in (r.ts, r.exp)}
     return {t: {r.bindings for r in results if r.ts <= t < r.exp} for t in sorted(instants)}

@@ -26,7 +26,7 @@ def results_of(
     inputs: Mapping[str, Sequence[EdgeFile]],
     largest_slice: int = 10,
 ) -> tuple[list[Result], RunReport]:
-    """What a plan finds on Spark."""
+    """The results of a plan on Spark."""
     tables: list[pa.Table] = []
     report = run(
         plan,
@@ -49,7 +49,7 @@ def results_in(table: pa.Table) -> list[Result]:
 
 
 def read_jsonl(path: Path) -> list[Result]:
-    """The results in a file of JSON lines, or in all files of a folder that any reader sees."""
+    """The results in a file of JSON lines, or in all visible files of a folder."""
     lines = [line for file in _files(path, "jsonl") for line in file.read_text().splitlines()]
     documents = [json.loads(line) for line in lines]
     return [Result(tuple(d["bindings"].values()), d["ts"], d["exp"]) for d in documents]

@@ -15,7 +15,7 @@ NOBODY = 65_534
 
 @contextmanager
 def no_room_for_files(*processes: int) -> Iterator[None]:
-    """Inside this block no file that these processes write gets a byte, as on a full disk."""
+    """Limits the file size of processes to 0 in this block, as on a full disk."""
     before = {}
     for number in processes:
         process = psutil.Process(number)
@@ -32,7 +32,7 @@ def no_room_for_files(*processes: int) -> Iterator[None]:
 
 @contextmanager
 def read_only(folder: Path) -> Iterator[None]:
-    """Inside this block this process cannot write into a folder, whoever it runs as."""
+    """Makes a folder unwritable for this process in this block, also for root."""
     mode = folder.stat().st_mode
     folder.chmod(0o555)
     root = os.geteuid() == 0

@@ -1,4 +1,4 @@
-"""Notes of a checkpoint that are damaged, or do not belong together, are refused by name."""
+"""Checkpoints whose files are damaged, or do not match each other, are refused by name."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def offsets_of(slices: int) -> str:
 
 @pytest.fixture
 def spark(tmp_path: Path) -> Path:
-    """The checkpoint of a run that noted batch 3, whose commit was the last thing to be done."""
+    """The checkpoint of a run that was stopped right after the commit of batch 3."""
     folder = tmp_path / "spark"
     written_by_hadoop(folder / "metadata", '{"id":"1c58fd6d"}')
     for batch in range(4):
@@ -48,7 +48,7 @@ def log(folder: Path) -> BatchLog:
     return BatchLog(folder / "spark", folder / "counted.json")
 
 
-def test_notes_that_belong_together_are_taken(spark: Path) -> None:
+def test_consistent_files_are_accepted(spark: Path) -> None:
     folder = spark.parent
     assert log(folder).checked_reports() == [{"edges": 3}]
     assert (log(folder).committed, log(folder).slices(3), log(folder).slices(-1)) == (3, 4, 0)
@@ -59,14 +59,14 @@ def test_notes_that_belong_together_are_taken(spark: Path) -> None:
     assert log(folder).checked_reports() == [{"edges": 3}]
 
 
-def test_a_checkpoint_before_its_first_batch_is_taken(tmp_path: Path) -> None:
+def test_a_checkpoint_before_its_first_batch_is_accepted(tmp_path: Path) -> None:
     assert log(tmp_path).checked_reports() == []
     written_by_hadoop(tmp_path / "spark/offsets/0", offsets_of(0))
     assert log(tmp_path).checked_reports() == []
     assert log(tmp_path).committed == -1
 
 
-def test_a_note_of_an_earlier_version_is_taken(spark: Path) -> None:
+def test_a_note_of_an_earlier_version_is_accepted(spark: Path) -> None:
     (spark.parent / "counted.json").write_text('[{"edges": 3}]')
     assert log(spark.parent).checked_reports() == [{"edges": 3}]
 
@@ -74,7 +74,7 @@ def test_a_note_of_an_earlier_version_is_taken(spark: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["metadata", "offsets/2", "offsets/3", "commits/3", "sources/0/1", "offsets/.3.crc"]
 )
-def test_every_damage_of_a_note_of_spark_is_refused(spark: Path, name: str) -> None:
+def test_every_damage_of_a_spark_file_is_refused(spark: Path, name: str) -> None:
     file = spark / name
     written = file.read_bytes()
     places = range(0, len(written), max(1, len(written) // 40))
@@ -96,15 +96,15 @@ def test_every_damage_of_a_note_of_spark_is_refused(spark: Path, name: str) -> N
         (["../counted.json"], "counted.json"),
     ],
 )
-def test_lost_notes_are_refused(spark: Path, lost: list[str], named: str) -> None:
+def test_lost_files_are_refused(spark: Path, lost: list[str], named: str) -> None:
     for name in lost:
         (spark / name).unlink()
     with pytest.raises(DamagedError, match=f"{named} is damaged"):
         log(spark.parent).checked_reports()
 
 
-def test_a_note_of_another_moment_is_refused(spark: Path) -> None:
-    """As where a part of a checkpoint was put back from a copy."""
+def test_a_note_of_another_batch_is_refused(spark: Path) -> None:
+    """A part of the checkpoint was restored from an older copy."""
     written_by_hadoop(spark / "commits/4", "v1\n{}")
     with pytest.raises(DamagedError, match=r"counted\.json is damaged"):
         log(spark.parent).checked_reports()
@@ -120,7 +120,7 @@ def test_offsets_that_cannot_be_read_are_named(spark: Path) -> None:
         log(spark.parent).slices(3)
 
 
-def test_files_without_checksums_are_taken(tmp_path: Path) -> None:
+def test_files_without_checksums_are_accepted(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     check_checksums(tmp_path / "file")
 

@@ -1,4 +1,4 @@
-"""On a stream whose vertices keep changing nothing grows: after ten windows all is as after two.
+"""State stays bounded on a stream of ever new vertices: ten windows need no more than two.
 
 Driven in this process; operators, dictionary, metadata, logs and snapshots are as on Spark.
 """
@@ -53,7 +53,7 @@ def planned(name: str) -> PhysicalPlan:
 
 
 def edges(windows: int, *, deletions: bool) -> list[Edge]:
-    """Vertices of about the time at hand, each there for some ticks and never again."""
+    """Edges whose vertices occur for some ticks and never again."""
     random = Random(3)
     made: list[Edge] = []
     for ts in range(windows * WINDOW):
@@ -69,7 +69,7 @@ def edges(windows: int, *, deletions: bool) -> list[Edge]:
 
 
 def sizes(plan: PhysicalPlan, windows: int, *, deletions: bool) -> list[dict[str, int]]:
-    """All that is kept after each batch, over all stages and partitions."""
+    """The sizes of all state after each batch, over all stages and partitions."""
     chain = Chain(plan, seed=1)
     chain.another_worker(gone=True)
     found = []
@@ -96,14 +96,16 @@ def sizes(plan: PhysicalPlan, windows: int, *, deletions: bool) -> list[dict[str
 
 
 def largest(found: list[dict[str, int]], first: int, last: int) -> dict[str, int]:
-    """The largest of each from one window to another."""
+    """The largest value of each size between two windows."""
     per = WINDOW // BATCH
     part = found[first * per : last * per]
     return {what: max(own[what] for own in part) for what in part[0]}
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_nothing_grows(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_state_is_bounded_on_a_stream_of_ever_new_vertices(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(snapshot, "LEAST_WORK", 50)
     monkeypatch.setattr(snapshot, "BYTES_PER_WORK", 1 << 60)
     found = sizes(planned(name), 10, deletions=name.endswith("deletions"))

@@ -1,4 +1,4 @@
-"""Chains of stages say what the oracle says, whatever their workers remember."""
+"""Chains of stages equal the oracle, whichever workers keep their state."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ HOPS = st.integers(0, 3)
 
 
 @pytest.mark.parametrize("name", WRITTEN)
-def test_plans_by_hand(name: str) -> None:
+def test_hand_written_plans_over_stages_equal_the_oracle(name: str) -> None:
     @given(edges=streams(longest=60), size=st.integers(1, 20), hops=HOPS, seed=st.integers(0, 99))
     @examples(10)
     def holds(edges: list[Edge], size: int, hops: int, seed: int) -> None:
@@ -58,7 +58,9 @@ def test_plans_by_hand(name: str) -> None:
 
 @given(case=cases(), partitions=st.integers(1, 3), seed=st.integers(0, 9_999), hops=HOPS)
 @examples(25)
-def test_plans_of_random_queries(case: Case, partitions: int, seed: int, hops: int) -> None:
+def test_random_queries_over_stages_equal_the_oracle(
+    case: Case, partitions: int, seed: int, hops: int
+) -> None:
     note(text(case.query))
     truth = Truth(case.query, case.edges)
     for plan in plans_of(optimized(case), most=2, seed=seed):
@@ -69,7 +71,7 @@ def test_plans_of_random_queries(case: Case, partitions: int, seed: int, hops: i
 
 
 def test_all_partitions_agree_on_what_is_late() -> None:
-    """The late edge lies on a partition that has not seen a later one itself."""
+    """The late edge is on a partition that has seen no later edge itself."""
     chain = Chain(OWN_ROOTS, disorder=True)
     chain.another_worker(gone=True)
     chain.batch([(f"v{i}", f"v{i + 1}", "a", 5, "s") for i in range(4)])
@@ -82,7 +84,7 @@ def test_all_partitions_agree_on_what_is_late() -> None:
     assert {r.ts for r in chain.results} == {5}
 
 
-def test_reports_of_all_stages_arrive() -> None:
+def test_the_driver_gets_the_reports_of_all_stages() -> None:
     edges: list[Edge] = [(f"v{i % 9}", f"v{i % 7}", "ab"[i % 2], i // 3) for i in range(60)]
     chain = fed(Chain(TWO_LEVELS), edges, 20, hops=2)
     reports = [json.loads(report) for report in chain.reports]
@@ -92,20 +94,20 @@ def test_reports_of_all_stages_arrive() -> None:
     assert sum(report["edges"] for report in reports) == 60
     assert sum(report["results"] for report in reports) == len(chain.results) > 0
     assert all(report["rebuilt"] == 1 for report in reports)
-    told = BatchMetrics.of(reports)
-    assert told.ticks == 20
+    metrics = BatchMetrics.of(reports)
+    assert metrics.ticks == 20
     # leaves, exchanges and operators, as one process counts them that was never rebuilt
     run = LocalRun(TWO_LEVELS)
     run.push([record_batch(edges)])
     expected = run.counters
-    assert told.operators.keys() == expected.keys() - {0, 5}
-    for node, done in told.operators.items():
+    assert metrics.operators.keys() == expected.keys() - {0, 5}
+    for node, done in metrics.operators.items():
         known = expected[node]
         assert (done.rows_out, done.validity) == (known.rows_out, known.validity), node
-    assert told.operators[11].dropped == expected[11].dropped > 0
+    assert metrics.operators[11].dropped == expected[11].dropped > 0
 
 
-def test_what_only_travels_through_is_not_kept() -> None:
+def test_rows_for_later_stages_alone_are_not_kept() -> None:
     edges: list[Edge] = [(f"v{i % 9}", f"v{i % 7}", "a", 0) for i in range(60)]
     chain = fed(Chain(LATE_COPIES), edges, 60)
     assert [flow.spread for flow in chain.stages[1].inputs] == ["stay", "hash"]
@@ -116,8 +118,8 @@ def test_what_only_travels_through_is_not_kept() -> None:
 
 
 @pytest.mark.parametrize("name", NAMED)
-def test_windows_over_results_after_a_loss_of_the_index(name: str) -> None:
-    """Where a run began cannot be told from what is still valid: it is kept apart."""
+def test_windows_over_results_survive_a_loss_of_the_index(name: str) -> None:
+    """The start of a run does not follow from the valid rows; a log of its own keeps it."""
     query = Query(NAMED[name], tuple((label, Source("s", 12, 2)) for label in "abc"))
     case = Case(query, long_stream(5, "abc", ["u", "v", "w", "x"], 120, pace=1.2))
     truth = truth_of(query, case.edges)

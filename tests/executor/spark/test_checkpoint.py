@@ -1,4 +1,4 @@
-"""Checkpoints and outputs are used by the query that they belong to, and by no other."""
+"""Only the query that a checkpoint or output belongs to can use it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def tree(folder: Path) -> dict[str, bytes]:
     }
 
 
-def test_the_same_query_goes_on(tmp_path: Path) -> None:
+def test_the_same_query_continues_from_its_checkpoint(tmp_path: Path) -> None:
     output = ToFolder(tmp_path / "out")
     with opened(output) as directory:
         assert directory.fresh
@@ -70,7 +70,7 @@ def test_the_same_query_goes_on(tmp_path: Path) -> None:
         assert (directory.id, directory.folder) == (first, tmp_path / "out" / "_headrace")
 
 
-def test_the_plan_is_kept(tmp_path: Path) -> None:
+def test_a_checkpoint_keeps_its_plan(tmp_path: Path) -> None:
     assert checkpointed_plan(tmp_path / "ck") is None
     with opened(ToFolder(tmp_path / "out"), tmp_path / "ck"):
         assert checkpointed_plan(tmp_path / "ck") == reach()
@@ -80,7 +80,7 @@ def test_the_plan_is_kept(tmp_path: Path) -> None:
     ("plan", "output_name", "what"),
     [(reach(99), "out", "another plan or query"), (reach(), "else", "another output")],
 )
-def test_another_query_is_refused(
+def test_another_query_is_refused_a_checkpoint(
     tmp_path: Path, plan: PhysicalPlan, output_name: str, what: str
 ) -> None:
     output = ToFolder(tmp_path / "out")
@@ -94,7 +94,7 @@ def test_another_query_is_refused(
     assert tree(tmp_path) == before
 
 
-def test_results_of_an_earlier_run_are_not_added_to(tmp_path: Path) -> None:
+def test_results_of_an_earlier_run_are_not_appended_to(tmp_path: Path) -> None:
     output = ToFolder(tmp_path / "out")
     with opened(output, tmp_path / "first"):
         (tmp_path / "out" / "part-0.jsonl").write_text("{}\n")
@@ -106,7 +106,7 @@ def test_results_of_an_earlier_run_are_not_added_to(tmp_path: Path) -> None:
     assert tree(tmp_path) == before
 
 
-def test_what_is_not_ours_is_left_alone(tmp_path: Path) -> None:
+def test_files_of_others_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.tex").write_text("42")
     before = tree(tmp_path)
@@ -122,13 +122,13 @@ def test_what_is_not_ours_is_left_alone(tmp_path: Path) -> None:
     assert tree(tmp_path) == before
 
 
-def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
+def test_an_empty_output_folder_is_accepted(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     with opened(ToFolder(tmp_path / "out")) as directory:
         assert directory.fresh
 
 
-def test_lost_results_are_noticed(tmp_path: Path) -> None:
+def test_lost_results_are_detected(tmp_path: Path) -> None:
     output = ToFolder(tmp_path / "out")
     with opened(output, tmp_path / "ck") as directory:
         directory.spark.mkdir()
@@ -145,7 +145,7 @@ def test_lost_results_are_noticed(tmp_path: Path) -> None:
         (ToFile(Path("out.jsonl")), set[str]()),
     ],
 )
-def test_what_is_left_at_the_end(
+def test_the_end_of_a_run_leaves_only_its_results(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: Output, left: set[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -168,7 +168,7 @@ def test_an_explicit_checkpoint_is_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("output", [ToStdout(), ToFunction(lambda batch, rows: None)])
-def test_a_run_that_nobody_can_take_up_leaves_nothing(output: Output) -> None:
+def test_a_run_without_a_named_checkpoint_leaves_nothing(output: Output) -> None:
     with opened(output) as directory:
         (directory.folder / "input").mkdir()
     assert not directory.folder.exists()
@@ -177,7 +177,7 @@ def test_a_run_that_nobody_can_take_up_leaves_nothing(output: Output) -> None:
 def test_sweeping_spares_every_folder_that_a_user_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As a checkpoint and as an output, also under a name as temporary folders have."""
+    """The user names a folder as checkpoint or output, even like a temporary folder."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     for output, checkpoint in (
         (ToStdout(), tmp_path / "headrace-run-mine"),
@@ -224,7 +224,7 @@ def test_a_temporary_folder_of_another_run_is_refused(
         }
 
 
-def test_a_start_that_was_killed_before_its_pin_is_taken_up(tmp_path: Path) -> None:
+def test_a_start_killed_before_its_manifest_is_repeated(tmp_path: Path) -> None:
     folder = tmp_path / "out" / "_headrace"
     folder.mkdir(parents=True)
     (folder / "lock").touch()
@@ -242,7 +242,7 @@ def test_one_output_file_in_a_new_folder_outlives_its_run(tmp_path: Path) -> Non
     assert tree(tmp_path) == {"new/sub/out.csv": b"x,y\n"}
 
 
-def test_nothing_is_left_by_a_run_to_one_file_that_was_taken_up(tmp_path: Path) -> None:
+def test_a_continued_run_to_one_file_leaves_nothing(tmp_path: Path) -> None:
     output = ToFile(tmp_path / "out.csv")
     with opened(output) as directory:
         directory.input.mkdir()
@@ -253,9 +253,7 @@ def test_nothing_is_left_by_a_run_to_one_file_that_was_taken_up(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("ended", [False, True])
-def test_a_run_that_is_killed_when_its_one_file_has_appeared_goes_on(
-    tmp_path: Path, ended: bool
-) -> None:
+def test_a_run_killed_after_its_file_appeared_continues(tmp_path: Path, ended: bool) -> None:
     output = ToFile(tmp_path / "out.csv", "csv")
     with opened(output) as directory:
         sink = sink_of(output, ResultShape.of(reach()), directory.folder)
@@ -274,7 +272,7 @@ def test_a_run_that_is_killed_when_its_one_file_has_appeared_goes_on(
     assert set(tree(tmp_path)) == {"out.csv"}
 
 
-def test_one_file_of_somebody_else_is_not_replaced(tmp_path: Path) -> None:
+def test_an_existing_output_file_is_not_replaced(tmp_path: Path) -> None:
     output = ToFile(tmp_path / "out.csv", "csv")
     with opened(output):
         pass
@@ -285,7 +283,7 @@ def test_one_file_of_somebody_else_is_not_replaced(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("where", ["nowhere", "here"])
-def test_what_was_made_for_a_failed_start_goes(tmp_path: Path, where: str) -> None:
+def test_a_failed_start_removes_the_folders_it_created(tmp_path: Path, where: str) -> None:
     if where == "here":
         (tmp_path / "a").mkdir()
         (tmp_path / "ck").mkdir()
@@ -298,14 +296,16 @@ def test_what_was_made_for_a_failed_start_goes(tmp_path: Path, where: str) -> No
         (tmp_path / "ck" / "lock").unlink(missing_ok=True)
 
 
-def test_two_runs_at_once_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_run_on_a_checkpoint_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "_LOCK_SECONDS", 0.3)
     output = ToFolder(tmp_path / "out")
     with opened(output), pytest.raises(ExecutionError, match="Another run uses"):
         open_checkpoint(Manifest(reach(), "out", 1), output, None)
 
 
-def test_a_killed_run_whose_jvm_lives_on_is_waited_for(tmp_path: Path) -> None:
+def test_a_start_waits_for_the_jvm_of_a_killed_run(tmp_path: Path) -> None:
     output = ToFolder(tmp_path / "out")
     directory = open_checkpoint(Manifest(reach(), "out", 1), output, None)
     sleeper = subprocess.Popen(
@@ -316,21 +316,21 @@ def test_a_killed_run_whose_jvm_lives_on_is_waited_for(tmp_path: Path) -> None:
         assert sleeper.poll() is not None
 
 
-def test_a_checkpoint_of_another_version(tmp_path: Path) -> None:
+def test_a_checkpoint_of_another_format_version_is_refused(tmp_path: Path) -> None:
     (tmp_path / "ck").mkdir()
     (tmp_path / "ck" / "query.json").write_text(json.dumps({"version": 99}))
     with pytest.raises(OtherQueryError, match="version 99"):
         open_checkpoint(Manifest(reach(), "out", 1), ToFolder(tmp_path / "out"), tmp_path / "ck")
 
 
-def test_a_torn_checkpoint(tmp_path: Path) -> None:
+def test_a_torn_manifest_is_refused(tmp_path: Path) -> None:
     (tmp_path / "ck").mkdir()
     (tmp_path / "ck" / "query.json").write_text('{"ver')
     with pytest.raises(ExecutionError, match="is damaged"):
         open_checkpoint(Manifest(reach(), "out", 1), ToFolder(tmp_path / "out"), tmp_path / "ck")
 
 
-def test_what_output_means(tmp_path: Path) -> None:
+def test_output_names_choose_file_or_folder(tmp_path: Path) -> None:
     (tmp_path / "d.csv").mkdir()
     assert output_of("-") == ToStdout("jsonl")
     assert output_of("-", "csv") == ToStdout("csv")

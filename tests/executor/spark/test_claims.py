@@ -1,4 +1,4 @@
-"""One output belongs to one run, whatever its names are and however many runs begin at once."""
+"""An output belongs to one run, under all its names and with simultaneous starts."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def opened(output: Output, checkpoint: Path | None = None) -> CheckpointDirector
 
 
 def begun(output: Output, checkpoint: Path | None = None) -> CheckpointDirectory:
-    """A run that has come to its first batch, and ended there."""
+    """A run that ended at its first batch."""
     directory = opened(output, checkpoint)
     directory.spark.mkdir()
     directory.close()
@@ -46,7 +46,7 @@ def begun(output: Output, checkpoint: Path | None = None) -> CheckpointDirectory
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """A folder with a link to it beside it."""
+    """A folder, with a link to it in the same parent."""
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
     return tmp_path
@@ -56,14 +56,14 @@ def place(tmp_path: Path) -> Path:
     ("output", "checkpoint"),
     [("link/out", "link/ck"), ("real/../real/out", "link/../real/ck"), ("link/out", "real/ck")],
 )
-def test_names_of_one_place_mean_one_run(place: Path, output: str, checkpoint: str) -> None:
+def test_all_names_of_a_path_belong_to_one_run(place: Path, output: str, checkpoint: str) -> None:
     first = begun(ToFolder(place / "real/out"), place / "real/ck")
     again = opened(ToFolder(place / output), place / checkpoint)
     assert (again.id, again.folder) == (first.id, place / "real/ck")
     again.close()
 
 
-def test_a_checkpoint_of_a_version_that_noted_names_as_given_goes_on(place: Path) -> None:
+def test_a_checkpoint_with_unresolved_names_continues(place: Path) -> None:
     first = begun(ToFolder(place / "link/out"), place / "link/ck")
     manifest = place / "real/ck/query.json"
     document = read_sealed(manifest)
@@ -75,7 +75,7 @@ def test_a_checkpoint_of_a_version_that_noted_names_as_given_goes_on(place: Path
     again.close()
 
 
-def test_a_checkpoint_that_was_moved_is_refused(place: Path) -> None:
+def test_a_moved_checkpoint_is_refused(place: Path) -> None:
     begun(ToFolder(place / "out"), place / "ck")
     (place / "ck").rename(place / "moved")
     with pytest.raises(OtherQueryError, match=r"ck; it has been moved or copied") as caught:
@@ -83,7 +83,7 @@ def test_a_checkpoint_that_was_moved_is_refused(place: Path) -> None:
     assert f"Move it back to {place / 'ck'}" in caught.value.hint
 
 
-def test_links_that_lead_nowhere_are_refused(place: Path) -> None:
+def test_dangling_links_are_refused(place: Path) -> None:
     (place / "out").symlink_to(place / "nowhere")
     (place / "out.jsonl").symlink_to(place / "nowhere.jsonl")
     for output in (ToFolder(place / "out"), ToFile(place / "out.jsonl")):
@@ -109,7 +109,7 @@ def test_links_inside_our_folders_are_refused(place: Path, planted: str) -> None
     assert (place / "real/input/thesis.tex").read_text() == "42"
 
 
-def test_a_link_in_the_place_of_a_result_is_not_taken_for_it(place: Path) -> None:
+def test_a_link_in_place_of_a_result_is_not_followed(place: Path) -> None:
     directory = opened(ToFolder(place / "out"), place / "ck")
     sink = sink_of(ToFolder(place / "out"), SHAPE, directory.folder)
     part = Path(sink.spec.staging) / "1.part"
@@ -131,13 +131,13 @@ def test_results_are_staged_on_the_file_system_of_the_output(place: Path) -> Non
 
 
 @pytest.mark.parametrize("inside", ["spark", "input/results", "staging", "parts"])
-def test_an_output_where_the_checkpoint_is_emptied_is_refused(place: Path, inside: str) -> None:
+def test_an_output_in_a_folder_that_the_run_empties_is_refused(place: Path, inside: str) -> None:
     with pytest.raises(OutputError, match="which Headrace empties"):
         opened(ToFolder(place / "link/ck" / inside), place / "real/ck")
     assert not (place / "real/ck").exists()
 
 
-def test_of_runs_that_begin_at_once_one_gets_the_output(
+def test_one_of_several_simultaneous_runs_gets_the_output(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_LOCK_SECONDS", 0.0)
@@ -168,10 +168,10 @@ def test_of_runs_that_begin_at_once_one_gets_the_output(
             won[0].close()
 
 
-def test_a_run_that_waited_for_another_takes_its_checkpoint_as_it_is_then(
+def test_a_run_that_waited_for_another_rereads_the_checkpoint(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It looked at the checkpoint before, when there was none."""
+    """The run had checked the checkpoint before, when there was none."""
     output, waited = ToFolder(place / "out"), module._locked
     before: list[CheckpointDirectory] = []
 
@@ -187,7 +187,7 @@ def test_a_run_that_waited_for_another_takes_its_checkpoint_as_it_is_then(
     directory.close()
 
 
-def test_a_file_that_came_to_be_meanwhile_is_not_replaced(place: Path) -> None:
+def test_a_file_created_during_the_run_is_not_replaced(place: Path) -> None:
     output = ToFile(place / "out.jsonl")
     directory = opened(output, place / "ck")
     sink = sink_of(output, SHAPE, directory.folder)
@@ -206,7 +206,7 @@ def test_a_file_that_came_to_be_meanwhile_is_not_replaced(place: Path) -> None:
     again.close()
 
 
-def test_a_run_that_was_killed_after_it_named_its_file_ends(place: Path) -> None:
+def test_a_run_killed_after_it_recorded_its_file_ends(place: Path) -> None:
     output = ToFile(place / "out.jsonl")
     directory = opened(output)
     sink_of(output, SHAPE, directory.folder).finish()
@@ -219,7 +219,7 @@ def test_a_run_that_was_killed_after_it_named_its_file_ends(place: Path) -> None
     assert [p.name for p in place.glob("out.jsonl*")] == ["out.jsonl"]
 
 
-def test_damaged_parts_do_not_come_into_the_file(place: Path) -> None:
+def test_damaged_parts_do_not_reach_the_output_file(place: Path) -> None:
     output = ToFile(place / "out.jsonl")
     directory = opened(output)
     sink = sink_of(output, SHAPE, directory.folder)
@@ -240,7 +240,7 @@ def test_damaged_parts_do_not_come_into_the_file(place: Path) -> None:
 
 
 def test_the_end_of_a_run_removes_no_results(place: Path) -> None:
-    """Also where the folder of the file, and those above, were made by the run."""
+    """The run created the folder of the file, and the folders above."""
     output = ToFile(place / "new/folder/out.jsonl")
     directory = opened(output)
     sink_of(output, SHAPE, directory.folder).finish()
@@ -249,14 +249,14 @@ def test_the_end_of_a_run_removes_no_results(place: Path) -> None:
     assert [p.name for p in (place / "new/folder").iterdir()] == ["out.jsonl"]
 
 
-def test_a_damaged_note_of_the_owner_is_refused(place: Path) -> None:
+def test_a_damaged_owner_note_is_refused(place: Path) -> None:
     begun(ToFolder(place / "out"), place / "ck")
     (place / "out/_headrace/owner.json").write_text("{}")
     with pytest.raises(DamagedError, match=r"owner\.json is damaged"):
         opened(ToFolder(place / "out"), place / "ck")
 
 
-def test_a_damaged_pin_is_refused(place: Path) -> None:
+def test_a_damaged_manifest_is_refused(place: Path) -> None:
     begun(ToFolder(place / "out"), place / "ck")
     manifest = place / "ck/query.json"
     manifest.write_text(manifest.read_text().replace('"parallelism": 1', '"parallelism": 3'))
@@ -269,7 +269,7 @@ def test_a_damaged_pin_is_refused(place: Path) -> None:
 
 @pytest.fixture
 def open_to_all() -> Iterator[Path]:
-    """A folder that also a user without rights can look into."""
+    """A folder that a user without rights can read."""
     folder = Path(tempfile.mkdtemp())
     folder.chmod(0o777)
     yield folder
@@ -278,9 +278,7 @@ def open_to_all() -> Iterator[Path]:
 
 @pytest.mark.parametrize("name", ["results", "results.jsonl"])
 @pytest.mark.parametrize("where", ["output", "checkpoint"])
-def test_a_place_that_cannot_be_written_to_is_refused(
-    open_to_all: Path, name: str, where: str
-) -> None:
+def test_an_unwritable_path_is_refused(open_to_all: Path, name: str, where: str) -> None:
     folder = open_to_all / "kept"
     folder.mkdir()
     output, checkpoint = open_to_all / name, open_to_all / "ck"

@@ -1,37 +1,28 @@
-"""Several runs at once in one session, and runs that are stopped from outside."""
+"""Concurrent runs in one session, and runs that are stopped from outside."""
 
-from __future__ import annotations
-
+from __future__ import (annotations)
+from concurrent.futures import (ThreadPoolExecutor)
+from contextlib import (suppress)
+from dataclasses import (replace)
+from functools import (partial)
+from headrace.executor.spark.host.errors import (CancelledError)
+from headrace.executor.spark.host.files import (read_sealed)
+from headrace.executor.spark.report import (Progress, RunReport)
+from headrace.executor.spark.results.sinks import (ToFolder)
+from headrace.executor.spark.run import (RunOptions, run)
+from headrace.executor.spark.session.settings import (PROVIDER, streaming_session)
+from pathlib import (Path)
+from pyspark.sql import (SparkSession)
+from tests.executor.spark.plans import (csv_file, edges_of_a, expected, random_edges, reach, snapshots)
+from tests.executor.spark.running import (read_jsonl)
+from tests.waiting import (PATIENCE, until)
+from typing import (Any)
 import json
-import shutil
-import threading
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from dataclasses import replace
-from functools import partial
-from pathlib import Path
-from typing import Any
-
 import psutil
 import pytest
-from pyspark.sql import SparkSession
+import shutil
+import threading
 
-from headrace.executor.spark.host.errors import CancelledError
-from headrace.executor.spark.host.files import read_sealed
-from headrace.executor.spark.report import Progress, RunReport
-from headrace.executor.spark.results.sinks import ToFolder
-from headrace.executor.spark.run import RunOptions, run
-from headrace.executor.spark.session.settings import PROVIDER, streaming_session
-from tests.executor.spark.plans import (
-    csv_file,
-    edges_of_a,
-    expected,
-    random_edges,
-    reach,
-    snapshots,
-)
-from tests.executor.spark.running import read_jsonl
-from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.spark
 
@@ -40,7 +31,7 @@ OPTIONS = RunOptions(largest_slice=10)
 REACH = reach(length=30, slide=5)
 
 
-def test_two_at_once_and_one_of_them_stopped(spark: SparkSession, tmp_path: Path) -> None:
+def test_stopping_a_run_leaves_a_concurrent_run_alone(spark: SparkSession, tmp_path: Path) -> None:
     inputs = {"input": [csv_file(tmp_path / "in.csv", EDGES)]}
     settings, provider = dict(spark.conf.getAll), spark.conf.get(PROVIDER)
     start = partial(run, options=OPTIONS, spark=spark)
@@ -84,12 +75,17 @@ def test_two_at_once_and_one_of_them_stopped(spark: SparkSession, tmp_path: Path
     assert (dict(spark.conf.getAll), spark.conf.get(PROVIDER)) == (settings, provider)
 
 
+<<<<<<< /tmp/tmpqso48bzd/o
 def kept(spark: SparkSession) -> tuple[int, int, int]:
     """The threads that look after idle workers, and the connections between Spark and this process,
     as either side sees them."""
     jvm: Any = spark.sparkContext._jvm
     names = [t.getName() for t in jvm.java.lang.Thread.getAllStackTraces().keySet().toArray()]
     (java,) = (p for p in psutil.Process().children(recursive=True) if p.name() == "java")
+=======
+def connections(spark: SparkSession) -> int:
+    """The connections by which Spark calls functions here; each has a thread."""
+>>>>>>> /tmp/tmpqso48bzd/t
     server: Any = spark.sparkContext._gateway._callback_server  # type: ignore[union-attr]
     port = server.server_socket.getsockname()[1]
     return (
@@ -100,8 +96,13 @@ def kept(spark: SparkSession) -> tuple[int, int, int]:
 
 
 @pytest.mark.long
+<<<<<<< /tmp/tmpqso48bzd/o
 def test_spark_keeps_nothing_of_runs_that_have_ended(spark: SparkSession, tmp_path: Path) -> None:
     """Else a service would have a thread, a session and open files more with each start."""
+=======
+def test_ended_runs_leave_no_connection(spark: SparkSession, tmp_path: Path) -> None:
+    """The JVM collects connections once Python drops its references to callbacks."""
+>>>>>>> /tmp/tmpqso48bzd/t
     inputs = {"input": [csv_file(tmp_path / "in.csv", EDGES)]}
     options = RunOptions(largest_slice=1_000)
     run(edges_of_a(), inputs, ToFolder(tmp_path / "first"), options, spark=spark)
@@ -121,10 +122,10 @@ def test_spark_keeps_nothing_of_runs_that_have_ended(spark: SparkSession, tmp_pa
 
 @pytest.mark.long
 @pytest.mark.parametrize("seconds", [0.2, 0.6, 1.2])
-def test_a_run_that_is_stopped_while_it_starts_leaves_no_process(
+def test_stopping_a_starting_run_leaves_no_process(
     spark: SparkSession, tmp_path: Path, seconds: float
 ) -> None:
-    """Spark leaves the one that it asks for the state's columns, if it is interrupted in that."""
+    """An interrupted Spark leaves the process that it asks for the columns of state."""
     inputs = {"input": [csv_file(tmp_path / "in.csv", EDGES)]}
     cancelled = threading.Event()
     threading.Timer(seconds, cancelled.set).start()
@@ -143,7 +144,7 @@ def _driver_workers() -> list[psutil.Process]:
     return found
 
 
-def test_a_slice_for_each_interval(spark: SparkSession, tmp_path: Path) -> None:
+def test_replay_takes_one_slice_per_interval(spark: SparkSession, tmp_path: Path) -> None:
     inputs = {"input": [csv_file(tmp_path / "in.csv", EDGES)]}
     options = RunOptions(speed=100, interval="100 milliseconds")
     report = run(edges_of_a(), inputs, ToFolder(tmp_path / "out"), options, spark=spark)
@@ -151,7 +152,7 @@ def test_a_slice_for_each_interval(spark: SparkSession, tmp_path: Path) -> None:
     assert snapshots(read_jsonl(tmp_path / "out")) == snapshots(expected(edges_of_a(), EDGES))
 
 
-def test_stopped_before_it_began(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_run_stopped_before_it_begins_leaves_nothing(spark: SparkSession, tmp_path: Path) -> None:
     cancelled = threading.Event()
     cancelled.set()
     inputs = {"input": [csv_file(tmp_path / "in.csv", EDGES)]}
@@ -161,10 +162,10 @@ def test_stopped_before_it_began(spark: SparkSession, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_a_run_with_an_interval_ends_wherever_it_was_killed(
+def test_a_run_with_an_interval_ends_after_a_kill_anywhere(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    """Spark notes the next slice, then the next batch: killed in between, it takes two at once."""
+    """A Spark killed between its logs of slice and batch takes two slices in one batch."""
     inputs = {"input": [csv_file(tmp_path / "in.csv", EDGES)]}
     checkpoint, output = tmp_path / "checkpoint", ToFolder(tmp_path / "out")
     options = replace(OPTIONS, checkpoint=checkpoint, interval="10 milliseconds")

@@ -1,4 +1,4 @@
-"""Files of what is set aside in a run that never ends."""
+"""Dead-letter files of a run that never ends."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST = 400
 
 
 def added(growing: Growing, folder: Path, batch: int, *numbers: int) -> None:
-    """What a batch leaves, in two parts."""
+    """The dead letters of a batch, in two parts."""
     folder.mkdir(parents=True, exist_ok=True)
     half = len(numbers) // 2
     for part, some in enumerate((numbers[:half], numbers[half:])):
@@ -36,7 +36,7 @@ def numbers(path: Path) -> list[int]:
     ]
 
 
-def test_without_a_limit_all_is_in_one_file(tmp_path: Path) -> None:
+def test_without_a_limit_all_lines_are_in_one_file(tmp_path: Path) -> None:
     path, folder = tmp_path / "late.jsonl", tmp_path / "parts"
     growing = Growing(path, folder)
     for batch in range(100):
@@ -46,8 +46,8 @@ def test_without_a_limit_all_is_in_one_file(tmp_path: Path) -> None:
     assert growing.lines == 100
 
 
-def test_a_file_that_somebody_has_put_aside_is_left_alone(tmp_path: Path) -> None:
-    """As logrotate does: what has its name and a number is no part of it."""
+def test_a_rotated_file_is_left_alone(tmp_path: Path) -> None:
+    """A file with the log's name and a number, as logrotate makes, is no part of the log."""
     path, folder = tmp_path / "late.jsonl", tmp_path / "parts"
     added(Growing(path, folder), folder, 0, *range(9))
     aside = path.rename(tmp_path / "late.jsonl.1")
@@ -58,7 +58,7 @@ def test_a_file_that_somebody_has_put_aside_is_left_alone(tmp_path: Path) -> Non
     assert growing.lines == 10
 
 
-def test_the_oldest_go_and_their_places_stay(tmp_path: Path) -> None:
+def test_the_oldest_files_are_removed_and_positions_stay(tmp_path: Path) -> None:
     query = QueryFolder(tmp_path)
     folder = tmp_path / "parts"
     growing = Growing(query.rejected, folder, MOST)
@@ -78,10 +78,10 @@ def test_the_oldest_go_and_their_places_stay(tmp_path: Path) -> None:
 
 
 class Dying(Growing):
-    """Does not come to what follows the note."""
+    """A log whose process dies right after it has written the note."""
 
     def _prune(self) -> None:
-        """Not any more."""
+        """Does nothing: the process is dead."""
 
 
 @given(
@@ -92,12 +92,12 @@ class Dying(Growing):
     st.sampled_from([None, 60, 200]),
 )
 @examples(100)
-def test_each_line_is_there_once_wherever_a_run_was_killed(
+def test_each_line_is_written_once_after_a_kill_anywhere(
     tmp_path_factory: pytest.TempPathFactory,
     batches: list[tuple[int, str]],
     most: int | None,
 ) -> None:
-    """If it was, the batch is run again."""
+    """Spark runs the killed batch again."""
     home = tmp_path_factory.mktemp("killed")
     path, folder = home / "late.jsonl", home / "parts"
     growing, count = Growing(path, folder, most), 0

@@ -1,4 +1,4 @@
-"""Deletions on their way through stages and partitions, from files to result lines."""
+"""Deletions through stages and partitions, from files to result lines."""
 
 from __future__ import annotations
 
@@ -35,8 +35,10 @@ from tests.strategies.queries import Case, cases
     hops=st.integers(0, 3),
 )
 @examples(30)
-def test_plans_over_stages(case: Case, seed: int, partitions: int, size: int, hops: int) -> None:
-    """Workers go, and indexes are rebuilt from logs that have the deletions too."""
+def test_plans_over_deletions_and_stages_equal_the_oracle(
+    case: Case, seed: int, partitions: int, size: int, hops: int
+) -> None:
+    """Workers are lost; indexes are rebuilt from logs that have the deletions too."""
     note(text(case.query))
     of = deleting(case, seed)
     options = replace(THOROUGH, parallelism=partitions)
@@ -97,8 +99,8 @@ def _said(lines: Iterable[Mapping[str, Any]]) -> list[Line | End]:
 
 
 @pytest.mark.spark
-def test_from_a_file_to_lines(tmp_path: Path) -> None:
-    """A column ``op`` is enough; two partitions."""
+def test_deletions_in_a_file_become_retractions_in_lines(tmp_path: Path) -> None:
+    """A column ``op`` marks deletions; the plan has two partitions."""
     edges, deletions = _events()
     rows = [(e.ts, e, "+") for e in edges] + [(d.ts, d, "-") for d in deletions]
     Random(3).shuffle(rows)

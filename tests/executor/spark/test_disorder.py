@@ -1,4 +1,4 @@
-"""Stages over partitions hold disordered rows back, also over restarts; Spark does the same."""
+"""Disordered rows wait for the watermark over partitions and restarts, also on Spark."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from tests.strategies.amount import examples
 
 
 def fed(plan: PhysicalPlan, disorder: Disorder, seed: int, hops: int) -> Chain:
-    """All batches, and the end; every so many of them in another worker."""
+    """Runs all batches and the end; after every ``hops`` batches in another worker."""
     chain = Chain(plan, seed, disorder=True)
     chain.another_worker(gone=True)
     for number, (batch, clock) in enumerate(zip(disorder.batches, disorder.clocks, strict=True)):
@@ -56,10 +56,10 @@ def fed(plan: PhysicalPlan, disorder: Disorder, seed: int, hops: int) -> Chain:
 
 
 def check(plan: PhysicalPlan, disorder: Disorder, chain: Chain) -> None:
-    """Late edges are those that are late by definition, results are right without them."""
+    """Checks late edges against the definition, and the results without them."""
     late = disorder.late(plan)
-    told = [(*each["row"].values(), each["stream"]) for each in chain.late]
-    assert sorted(told) == sorted(late)
+    reported = [(*each["row"].values(), each["stream"]) for each in chain.late]
+    assert sorted(reported) == sorted(late)
     counted = [sum(json.loads(report)["late"].values()) for report in chain.reports]
     assert sum(counted) == len(late)
     edges = in_order(disorder.edges, late)
@@ -72,7 +72,7 @@ HOPS = st.integers(0, 3)
 
 
 @pytest.mark.parametrize("name", sorted(set(WRITTEN) - {"filtered"}))
-def test_plans_by_hand(name: str) -> None:
+def test_hand_written_plans_over_disordered_rows_equal_the_oracle(name: str) -> None:
     @given(disorder=disorders(streams(longest=60), beyond=True, idle=True), seed=SEEDS, hops=HOPS)
     @examples(5)
     def holds(disorder: Disorder, seed: int, hops: int) -> None:
@@ -91,7 +91,7 @@ def test_plans_by_hand(name: str) -> None:
     hops=HOPS,
 )
 @examples(30)
-def test_random_plans(
+def test_random_plans_over_disordered_rows_equal_the_oracle(
     plan: PhysicalPlan, disorder: Disorder, partitions: int, seed: int, hops: int
 ) -> None:
     own = disorder.plan(spread(plan, partitions, seed))
@@ -101,7 +101,7 @@ def test_random_plans(
     check(own, disorder, chain)
 
 
-def test_what_waits_and_only_travels_through_is_kept_until_then() -> None:
+def test_waiting_rows_for_later_stages_are_kept_until_due() -> None:
     delays = {"s": 10, "t": 0, "u": 0}
     plan = Disorder((), (), delays, {}).plan(TWO_LEVELS)
     chain = Chain(plan, disorder=True)
@@ -125,7 +125,7 @@ def delayed(plan: PhysicalPlan, delay: int = DELAY) -> PhysicalPlan:
 
 
 def shuffled(count: int, seed: int = 0) -> list[Edge]:
-    """Edges out of order by at most the delay, but for some."""
+    """Edges out of order by at most the delay, apart from every twelfth."""
     random = Random(seed)
     places = {}
     for number, edge in enumerate(random_edges(count, seed, labels="aaab")):
@@ -135,7 +135,7 @@ def shuffled(count: int, seed: int = 0) -> list[Edge]:
 
 
 def arrivals(files: list[list[Edge]], size: int) -> Disorder:
-    """Micro-batches of files, merged by how far each has come."""
+    """Micro-batches of files, merged by the largest ts that each has reached."""
     placed: list[tuple[int, int, Edge]] = []
     for number, file in enumerate(files):
         latest = 0
@@ -147,7 +147,7 @@ def arrivals(files: list[list[Edge]], size: int) -> Disorder:
     return Disorder(tuple(batches), (0,) * len(batches), {}, {})
 
 
-def test_files_come_as_far_as_each_has_come(tmp_path: Path) -> None:
+def test_files_are_merged_by_the_largest_ts_of_each(tmp_path: Path) -> None:
     edges = shuffled(60)
     dealt = [edges[0::2], edges[1::2]]
     files = [csv_file(tmp_path / f"{i}.csv", own) for i, own in enumerate(dealt)]
@@ -164,7 +164,7 @@ def test_files_come_as_far_as_each_has_come(tmp_path: Path) -> None:
     assert made.slice_ends[-1] == made.relevant == sum(edge[2] == "a" for edge in edges)
 
 
-def test_a_stream_without_a_delay_is_sorted_beside_one_that_has_one(tmp_path: Path) -> None:
+def test_a_stream_without_delay_is_sorted_beside_a_delayed_one(tmp_path: Path) -> None:
     plan = plan_of(
         (scan("a", stream="s"), ()),
         (scan("b", stream="t"), ()),
@@ -185,7 +185,7 @@ def test_a_stream_without_a_delay_is_sorted_beside_one_that_has_one(tmp_path: Pa
 
 
 @pytest.mark.spark
-def test_files_out_of_order_on_spark(spark: SparkSession, tmp_path: Path) -> None:
+def test_spark_sorts_disordered_files(spark: SparkSession, tmp_path: Path) -> None:
     edges = shuffled(120)
     dealt = [edges[0::2], edges[1::2]]
     files = [csv_file(tmp_path / f"{i}.csv", own) for i, own in enumerate(dealt)]
@@ -198,16 +198,18 @@ def test_files_out_of_order_on_spark(spark: SparkSession, tmp_path: Path) -> Non
     assert report.late == len(late) > 0
     assert report.late_by_stream == {"input": len(late)}
     assert report.late_file is not None
-    told = [json.loads(line) for line in Path(report.late_file).read_text().splitlines()]
-    assert sorted((*each["row"].values(), each["stream"]) for each in told) == sorted(late)
+    reported = [json.loads(line) for line in Path(report.late_file).read_text().splitlines()]
+    assert sorted((*each["row"].values(), each["stream"]) for each in reported) == sorted(late)
     found = [result for table in tables for result in results_in(table)]
     assert snapshots(found) == snapshots(expected(reach(), in_order(edges, late)))
 
 
 @pytest.mark.long
 @pytest.mark.spark
-def test_a_stream_out_of_order_over_a_restart(rocksdb: SparkSession, tmp_path: Path) -> None:
-    """The second start has what waited, and the watermark that the first one came to."""
+def test_waiting_rows_and_watermark_survive_a_restart(
+    rocksdb: SparkSession, tmp_path: Path
+) -> None:
+    """The second start has the first one's waiting rows and watermark."""
     plan = delayed(OWN_ROOTS)
     edges = [*shuffled(90), ("0", "1", "b", 1_000, "input")]  # the last moves time on
     batches = tuple(tuple(edges[i : i + 30]) for i in (0, 30, 60, 90))
@@ -228,8 +230,8 @@ def test_a_stream_out_of_order_over_a_restart(rocksdb: SparkSession, tmp_path: P
             query = None
     late = Disorder(batches, (0,) * len(batches), {}, {}).late(plan)
     files = sorted((tmp_path / "late").glob("*.jsonl"))
-    told = [json.loads(line) for file in files for line in file.read_text().splitlines()]
-    assert sorted((*each["row"].values(), each["stream"]) for each in told) == sorted(late)
+    reported = [json.loads(line) for file in files for line in file.read_text().splitlines()]
+    assert sorted((*each["row"].values(), each["stream"]) for each in reported) == sorted(late)
     assert sum(metrics) == len(late) > 0
     rows = rocksdb.read.schema(results.schema).json(str(tmp_path / "out")).collect()
     found = [Result((row.x, row.y), row.ts, row.exp) for row in rows]

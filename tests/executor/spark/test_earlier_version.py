@@ -1,4 +1,4 @@
-"""A checkpoint of an earlier version goes on.
+"""A checkpoint of an earlier version continues.
 
 ``earlier/checkpoint.tar.gz`` is what commit 5764d18, whose folders were packages of their own, left
 of a run that was killed after three micro-batches.
@@ -29,7 +29,7 @@ MADE_NS = 1_795_338_265_580_487_940
 
 
 def moved(folder: Path) -> Path:
-    """The output folder of that run, as if it had been made here."""
+    """The output folder of that run, with the paths of this test."""
     with tarfile.open(EARLIER / "checkpoint.tar.gz") as archive:
         archive.extractall(folder, filter="data")
     for file in folder.rglob("*"):
@@ -40,7 +40,7 @@ def moved(folder: Path) -> Path:
 
 
 @pytest.mark.spark
-def test_a_run_of_an_earlier_version_goes_on(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_checkpoint_of_an_earlier_version_continues(spark: SparkSession, tmp_path: Path) -> None:
     tmp_path = Path(os.path.realpath(tmp_path))
     out = moved(tmp_path)
     input_ = tmp_path / "edges.csv"

@@ -1,4 +1,4 @@
-"""What is told of a query that failed in Spark."""
+"""Messages for queries that failed in Spark."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WITHOUT_A_PORT = (
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reason"),
     [
         (
             STREAM_FAILED + KILLED_AGAIN,
@@ -52,14 +52,14 @@ WITHOUT_A_PORT = (
         ("It is so.\nAnd so.", "It is so."),
     ],
 )
-def test_what_is_told_has_no_trace(text: str, told: str) -> None:
+def test_a_failure_message_has_no_stack_trace(text: str, reason: str) -> None:
     error = failure_of(StreamingQueryException(text))
     assert isinstance(error, SparkFailedError)
-    assert error.message == f"The query failed in Spark: {told}"
+    assert error.message == f"The query failed in Spark: {reason}"
     assert "Traceback" not in str(error)
 
 
-def test_a_jvm_that_went_and_a_budget() -> None:
+def test_a_lost_jvm_and_an_exhausted_budget_have_their_own_errors() -> None:
     gone = failure_of(ConnectionRefusedError("refused"))
     assert gone.message == "Spark's Java process ended unexpectedly (refused)."
     text = "x\nexecutor.kernels.StepBudgetError: It took too many steps. Give more of them.\n"
@@ -82,7 +82,7 @@ def test_a_jvm_that_went_and_a_budget() -> None:
         "[CANNOT_LOAD_STATE_STORE.UNRELEASED_THREAD_ERROR] An error occurred during loading state.",
     ],
 )
-def test_time_outs_of_a_start_are_told_from_faults_whatever_their_wording(text: str) -> None:
+def test_start_time_outs_are_recognised_in_every_wording(text: str) -> None:
     error = failure_of(StreamingQueryException(STREAM_FAILED + text))
     assert isinstance(error, SlowStartError)
     assert error.message.startswith("Spark gave up waiting for one of its own processes (")
@@ -100,5 +100,5 @@ def test_time_outs_of_a_start_are_told_from_faults_whatever_their_wording(text: 
         "java.net.ConnectException: Connection refused",
     ],
 )
-def test_other_failures_are_no_time_outs_of_a_start(text: str) -> None:
+def test_other_failures_are_not_start_time_outs(text: str) -> None:
     assert not isinstance(failure_of(StreamingQueryException(text)), SlowStartError)

@@ -1,4 +1,4 @@
-"""A run over a disk that is full for a while, and with a damaged checkpoint, in a real Spark."""
+"""Runs on real Spark with a full disk, a damaged checkpoint, and a clock set back."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def shortage() -> Iterator[ExitStack]:
-    """What makes a disk full, to be closed when there is room again."""
+    """Fills a disk; closing it makes room again."""
     with ExitStack() as stack:
         yield stack
 
 
 def at(batch: int, act: Callable[[], object]) -> Callable[[Progress], None]:
-    """Does something once a batch is done."""
+    """Runs an action after a batch."""
 
     def tell(progress: Progress) -> None:
         if progress.phase == "running" and progress.batch == batch:
@@ -73,10 +73,10 @@ def processes(spark: SparkSession, which: str) -> list[int]:
 
 
 @pytest.mark.long
-def test_a_run_goes_on_when_there_is_room_again(
+def test_a_run_continues_when_the_disk_has_room_again(
     spark: SparkSession, folder: Path, shortage: ExitStack
 ) -> None:
-    """The disk is full for each kind of process in turn, in the midst of the run."""
+    """The disk is full in the middle of the run, for each kind of process in turn."""
     options = replace(OPTIONS, checkpoint=folder / "ck")
     output = ToFolder(folder / "out")
     for batch, which in ((3, "driver"), (6, "workers"), (9, "jvm")):
@@ -106,7 +106,7 @@ def stop() -> None:
 
 
 @pytest.mark.long
-def test_damaged_state_is_refused_by_name_and_a_copy_goes_on(
+def test_damaged_state_is_refused_by_name_and_a_copy_continues(
     spark: SparkSession, folder: Path
 ) -> None:
     options, output = replace(OPTIONS, checkpoint=folder / "run/ck"), ToFolder(folder / "run/out")
@@ -137,10 +137,10 @@ def test_damaged_state_is_refused_by_name_and_a_copy_goes_on(
 
 
 @pytest.mark.long
-def test_a_clock_that_is_set_back_holds_up_nothing(
+def test_a_clock_that_is_set_back_delays_no_query(
     spark: SparkSession, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Spark would wait until the clock has come to where it was; so the query is started again."""
+    """Spark would wait for the old time of the clock, so the query is restarted."""
     ahead, starts = [0.0], [0]
     start = module._started
 

@@ -1,4 +1,4 @@
-"""Files are there as a whole or not at all, and notes tell when they were damaged."""
+"""Files are written whole or not at all, and sealed files reveal damage."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.executor.spark.shortage import no_room_for_files
 DOCUMENT = {"batch": 7, "offsets": "ab12", "reports": [{"edges": 3}]}
 
 
-def test_a_full_disk_leaves_the_old_file_and_names_it(tmp_path: Path) -> None:
+def test_a_full_disk_leaves_the_old_file_and_the_error_names_it(tmp_path: Path) -> None:
     note = tmp_path / "note"
     write_sealed(note, DOCUMENT)
     with (
@@ -49,7 +49,7 @@ def test_links_are_replaced_and_not_followed(tmp_path: Path) -> None:
     assert read_sealed(note) == DOCUMENT
 
 
-def test_a_new_file_takes_no_name_that_is_taken(tmp_path: Path) -> None:
+def test_a_new_file_does_not_replace_an_existing_one(tmp_path: Path) -> None:
     (tmp_path / "results").write_text("of somebody else")
     (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
     for name in ("results", "dangling"):
@@ -62,7 +62,7 @@ def test_a_new_file_takes_no_name_that_is_taken(tmp_path: Path) -> None:
     assert {p.name for p in tmp_path.iterdir()} == {"results", "dangling"}
 
 
-def test_every_damage_of_a_note_is_noticed(tmp_path: Path) -> None:
+def test_every_damage_of_a_sealed_file_is_detected(tmp_path: Path) -> None:
     note = tmp_path / "note"
     write_sealed(note, DOCUMENT)
     written = note.read_bytes()
@@ -84,13 +84,13 @@ def test_every_damage_of_a_note_is_noticed(tmp_path: Path) -> None:
     assert noticed > len(damaged) - 20, "all but the seal itself cut off, or its last line end"
 
 
-def test_notes_without_a_seal_are_of_earlier_versions(tmp_path: Path) -> None:
+def test_files_without_a_seal_of_earlier_versions_are_read(tmp_path: Path) -> None:
     (tmp_path / "note").write_text('{"batch": 7}')
     assert read_sealed(tmp_path / "note") == {"batch": 7}
 
 
 @pytest.mark.parametrize(
-    ("text", "kind", "told"),
+    ("text", "kind", "mention"),
     [
         (
             "x\nOSError: [Errno 28] No space left on device: '/out/_headrace/staging/1.part'\n",
@@ -125,33 +125,33 @@ def test_notes_without_a_seal_are_of_earlier_versions(tmp_path: Path) -> None:
         ("OSError: [Errno 24] Too many open files: '/x'\n", ResourceError, "Too many open files"),
     ],
 )
-def test_what_spark_says_of_a_shortage_is_told(text: str, kind: type, told: str) -> None:
+def test_shortages_in_spark_errors_are_translated(text: str, kind: type, mention: str) -> None:
     error = error_in(text)
     assert error is not None
     assert type(error) is kind
-    assert told in error.message
+    assert mention in error.message
     assert error.hint
 
 
-def test_a_refused_thread_is_a_matter_of_processes_and_not_of_memory() -> None:
+def test_a_refused_thread_reports_the_process_limit_and_not_memory() -> None:
     error = error_in("java.lang.OutOfMemoryError: unable to create native thread\n")
     assert error is not None
     assert "Raise the limit on processes and threads (ulimit -u" in error.hint
     assert "spark.driver.memory" not in error.hint
 
 
-def test_other_failures_are_no_shortage() -> None:
+def test_other_failures_are_not_shortages() -> None:
     assert error_in("ValueError: 7 is no vertex\n") is None
 
 
-def test_a_reader_that_has_gone_is_no_fault_of_the_disk() -> None:
+def test_a_closed_pipe_is_not_a_storage_error() -> None:
     with pytest.raises(BrokenPipeError), translate_storage_errors():
         raise BrokenPipeError
-    told = error_of(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), "standard output")
-    assert told.message == "standard output: No space left on device."
+    error = error_of(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), "standard output")
+    assert error.message == "standard output: No space left on device."
 
 
-def test_a_low_limit_is_named_where_something_fails_without_a_word(
+def test_a_failure_without_a_message_names_a_low_limit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     low = {resource.RLIMIT_NOFILE: 60, resource.RLIMIT_AS: resource.RLIM_INFINITY}

@@ -14,7 +14,7 @@ from headrace.executor.spark.host.folders import MARK, own_folder, remove_abando
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where temporary folders are made."""
+    """The parent of temporary folders."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     return tmp_path
 
@@ -39,19 +39,19 @@ def test_a_folder_is_removed_at_the_end(place: Path) -> None:
     assert not list(place.iterdir())
 
 
-def test_what_killed_runs_left_is_removed_by_the_next_one(place: Path) -> None:
+def test_the_next_run_removes_folders_of_killed_runs(place: Path) -> None:
     left_by_a_killed_run(place, "headrace-abc", MARK)
     with own_folder() as (folder, _):
         assert list(place.iterdir()) == [folder]
 
 
-def test_what_is_in_use_stays(place: Path) -> None:
+def test_folders_in_use_stay(place: Path) -> None:
     with own_folder() as (folder, _):
         remove_abandoned(time.time() + 3600)
         assert folder.is_dir()
 
 
-def test_what_is_not_ours_stays(place: Path) -> None:
+def test_folders_of_others_stay(place: Path) -> None:
     checkpoint = left_by_a_killed_run(place, "headrace-run-abc", "lock")
     session = left_by_a_killed_run(place, "headrace-abc", "session.lock")
     other = left_by_a_killed_run(place, "other", MARK)

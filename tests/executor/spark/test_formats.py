@@ -1,4 +1,4 @@
-"""Results as bytes say what the rows say."""
+"""Files of results have the rows, in every format."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ TIMES = st.integers(0, 2**62)
 
 
 def batch_of(rows: Sequence[Row], names: Sequence[str]) -> pa.RecordBatch:
-    """Rows as a stage puts them out."""
+    """Rows as the last stage gives them."""
     columns = [column_of([row[i] for row in rows]) for i in range(len(names))]
     ends = [pa.array([row[i] for row in rows], pa.int64()) for i in (-2, -1)]
     return pa.RecordBatch.from_arrays([*columns, *ends], [*names, "ts", "exp"])
 
 
 def column_of(values: Sequence[str | int | None]) -> pa.Array[Any]:
-    """Text, integers, or a dense union where both occur, as the dictionary decodes."""
+    """Text, integers, or a dense union of both, as the dictionary decodes."""
     texts = [value for value in values if isinstance(value, str)]
     integers = [value for value in values if isinstance(value, int)]
     if not integers:
@@ -76,7 +76,7 @@ def cases(draw: st.DrawFn) -> tuple[ResultShape, list[list[Row]]]:
 
 
 @given(case=cases())
-def test_json_lines(case: tuple[ResultShape, list[list[Row]]]) -> None:
+def test_json_lines_have_the_rows(case: tuple[ResultShape, list[list[Row]]]) -> None:
     shape, batches = case
     data = written("jsonl", shape, [batch_of(rows, shape.names) for rows in batches])
     lines = data.decode().split("\n")
@@ -91,7 +91,7 @@ def test_json_lines(case: tuple[ResultShape, list[list[Row]]]) -> None:
     assert lines == [json.dumps(document, ensure_ascii=False) for document in expected]
 
 
-def test_rows_that_end_others() -> None:
+def test_retractions_have_an_op_column() -> None:
     shape = ResultShape(("x", "y"), ("x", "y"), ("string", "integer"), deletions=True)
     rows = [("a", 1, 5, 35), ("a", 1, 12, ~35), ("b", 2, 13, None)]
     batch = batch_of(rows, shape.names)
@@ -119,7 +119,7 @@ def test_rows_that_end_others() -> None:
     ]
 
 
-def test_paths() -> None:
+def test_paths_are_arrays_in_json_lines() -> None:
     shape = ResultShape(
         ("p", "x", "q"), ("p", "x", "q"), ("string",) * 3, paths=frozenset({0, 2})
     )  # fmt: skip
@@ -140,7 +140,7 @@ def test_paths() -> None:
 
 
 @given(case=cases())
-def test_parquet(case: tuple[ResultShape, list[list[Row]]]) -> None:
+def test_parquet_has_the_rows(case: tuple[ResultShape, list[list[Row]]]) -> None:
     shape, batches = case
     data = written("parquet", shape, [batch_of(rows, shape.names) for rows in batches])
     table = pq.read_table(io.BytesIO(data))
@@ -150,7 +150,7 @@ def test_parquet(case: tuple[ResultShape, list[list[Row]]]) -> None:
 
 
 @given(case=cases())
-def test_csv(case: tuple[ResultShape, list[list[Row]]]) -> None:
+def test_csv_has_the_rows(case: tuple[ResultShape, list[list[Row]]]) -> None:
     shape, batches = case
     data = written("csv", shape, [batch_of(rows, shape.names) for rows in batches])
     header, *found = csv.reader(io.StringIO(data.decode(), newline=""))
@@ -170,8 +170,8 @@ def as_typed(row: Row, shape: ResultShape) -> Row:
     )
 
 
-def test_properties_of_all_types() -> None:
-    """Also mixed in one column, and missing: as decoded, and in blocks where all are missing."""
+def test_properties_of_all_types_are_written() -> None:
+    """Columns of mixed types and of missing values are written too."""
     dictionary = Dictionary()
     columns: list[pa.Array[Any]] = [
         pa.array([1.0, 0.1, -math.inf, None, 2.0**60]),
@@ -216,7 +216,7 @@ def test_properties_of_all_types() -> None:
     assert [float(row[0]) for row in fields if row[0]] == [1.0, 0.1, -math.inf, 2.0**60]
 
 
-def test_names_are_distinct() -> None:
+def test_column_names_are_distinct() -> None:
     assert column_names(("x", "y", "x", "ts", "x_2", "exp")) == (
         "x",
         "y",

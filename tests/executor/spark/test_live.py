@@ -1,4 +1,4 @@
-"""Live sources in a session that others use too: folders that are followed, columns of Spark's."""
+"""Live sources in a shared session: followed folders, and sources with columns."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ def planned(text: str, **streams: Any) -> tuple[PhysicalPlan, Catalog]:
 
 
 def put(folder: Path, name: str, *rows: str) -> None:
-    """A file that is there as a whole."""
+    """Writes a file at once, by renaming."""
     aside = folder.with_name(name)
     aside.write_text("\n".join(["src,trg,label,ts", *rows, ""]))
     os.replace(aside, folder / name)
 
 
 class Live:
-    """A run in a thread, stopped when told."""
+    """A run in a thread of its own."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
-        self.told: list[Progress] = []
+        self.updates: list[Progress] = []
         self.error: Exception | None = None
         self._cancelled = threading.Event()
         self._news = threading.Condition()
@@ -62,29 +62,33 @@ class Live:
 
     def _tell(self, progress: Progress) -> None:
         with self._news:
-            self.told.append(progress)
+            self.updates.append(progress)
             self._news.notify_all()
 
     def until(self, count: int, what: str) -> Progress:
-        """Waits until so many results, edges, ... have been counted."""
+        """Waits until a counter has reached a value."""
 
         def there() -> bool:
-            return not self._thread.is_alive() or any(getattr(p, what) >= count for p in self.told)
+            return not self._thread.is_alive() or any(
+                getattr(p, what) >= count for p in self.updates
+            )
 
         with self._news:
-            assert self._news.wait_for(there, PATIENCE), self.told
+            assert self._news.wait_for(there, PATIENCE), self.updates
         assert self.error is None
-        return self.told[-1]
+        return self.updates[-1]
 
     def stop(self) -> str:
-        """Stops it, and gives what it said."""
+        """Stops the run; returns its message."""
         self._cancelled.set()
         self._thread.join(PATIENCE)
         assert isinstance(self.error, StoppedError), self.error
         return str(self.error)
 
 
-def test_a_followed_folder_beside_a_stored_graph(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_followed_folder_is_read_beside_a_stored_graph(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     folder, output = tmp_path / "in", ToFolder(tmp_path / "out")
     folder.mkdir()
     (tmp_path / "k.csv").write_text("src,trg,label\n2,x,k\n3,y,k\n,z,k\n")
@@ -175,7 +179,7 @@ def test_a_stored_graph_that_changes_while_a_run_starts_is_not_read(
     assert {r.bindings for r in read_jsonl(tmp_path / "out")} == {("1", "x"), ("1", "y")}
 
 
-def test_columns_of_any_source(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_source_with_columns_is_read(spark: SparkSession, tmp_path: Path) -> None:
     rate = {
         "format": "rate-micro-batch",
         "options": {"rowsPerBatch": 5, "startTimestamp": 0, "advanceMillisPerBatch": 1000},

@@ -1,4 +1,4 @@
-"""Plans for several partitions on real Spark: right results, also after a restart."""
+"""Plans for several partitions on real Spark give right results, after restarts too."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def right(plan: PhysicalPlan, edges: list[Edge], folder: Path) -> None:
         assert snapshot(found, t) == answer(plan, edges, t), f"at {t}"
 
 
-def test_partitions_are_worked_on_by_different_tasks(spark: SparkSession) -> None:
+def test_spark_hashes_each_partition_key_to_its_own_task(spark: SparkSession) -> None:
     for count in (1, 2, 7, 32):
         keys = partition_keys(count)
         frame = spark.createDataFrame([(key,) for key in keys], "key int")
@@ -52,7 +52,9 @@ def test_partitions_are_worked_on_by_different_tasks(spark: SparkSession) -> Non
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["join", "path", "shared"])
-def test_stopped_and_taken_up_again(spark: SparkSession, tmp_path: Path, name: str) -> None:
+def test_a_stopped_run_over_partitions_continues(
+    spark: SparkSession, tmp_path: Path, name: str
+) -> None:
     plan = {"join": HASH_JOIN, "path": OWN_ROOTS, "shared": SHARED}[name]
     edges = random_edges(90, seed=3)
     inputs = {"s": [csv_file(tmp_path / "in.csv", edges)]}
@@ -81,7 +83,7 @@ def test_stopped_and_taken_up_again(spark: SparkSession, tmp_path: Path, name: s
 
 
 @pytest.mark.long
-def test_plans_of_random_queries(spark: SparkSession) -> None:
+def test_random_queries_over_partitions_equal_the_oracle(spark: SparkSession) -> None:
     @given(case=cases(), seed=st.integers(0, 999))
     @examples(3)
     def check(case: Case, seed: int) -> None:

@@ -1,4 +1,4 @@
-"""Conditions as Spark SQL mean what they mean in process."""
+"""Predicates as Spark SQL select the same rows as in process."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ CONDITIONS = [
 ]
 
 
-def test_spark_satisfies_the_same_rows(spark: SparkSession) -> None:
+def test_spark_predicates_select_the_same_rows(spark: SparkSession) -> None:
     sql = {"string": "string", "integer": "bigint", "number": "double", "boolean": "boolean"}
     schema = ", ".join(f"c{i} {sql[kind]}" for i, kind in enumerate(TYPES))
     frame = spark.createDataFrame([(*row, i) for i, row in enumerate(ROWS)], f"{schema}, row int")

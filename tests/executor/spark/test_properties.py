@@ -72,7 +72,7 @@ def agree(results: Sequence[Result], name: str, edges: Sequence[Edge]) -> None:
 
 
 @pytest.mark.parametrize("name", ["filtered", "on two partitions"])
-def test_files(spark: SparkSession, tmp_path: Path, name: str) -> None:
+def test_properties_of_files_reach_results(spark: SparkSession, tmp_path: Path, name: str) -> None:
     plan, _ = PLANS[name]
     inputs = {"s": [parquet_of(tmp_path / "in.parquet", EDGES)]}
     found, report = results_of(spark, plan, inputs, largest_slice=30)
@@ -81,8 +81,8 @@ def test_files(spark: SparkSession, tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.long
-def test_taken_up_again(spark: SparkSession, tmp_path: Path) -> None:
-    """What lies in state has the properties that the plan needs."""
+def test_state_has_the_properties_after_a_restart(spark: SparkSession, tmp_path: Path) -> None:
+    """Rows in state have the properties that the plan reads."""
     inputs = {"s": [parquet_of(tmp_path / "in.parquet", EDGES)]}
     options = RunOptions(largest_slice=20)
 
@@ -102,7 +102,7 @@ def test_taken_up_again(spark: SparkSession, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_types_in_files_of_results(spark: SparkSession, tmp_path: Path) -> None:
+def test_files_of_results_have_typed_columns(spark: SparkSession, tmp_path: Path) -> None:
     plan = plan_of(
         (scan("weight", "new", "count", "name", "ts"), ()),
         columns=("x", "y", "weight", "new", "count", "name", "time"),
@@ -147,7 +147,7 @@ DDL = (
 
 
 def pushed_filters(frame: DataFrame) -> str:
-    """What Spark's plan asks of the only source."""
+    """The filters that Spark's plan pushes to the only source."""
     longest = "spark.sql.maxMetadataStringLength"
     before = frame.sparkSession.conf.get(longest) or ""
     frame.sparkSession.conf.set(longest, "10000")
@@ -172,10 +172,10 @@ def pushed_filters(frame: DataFrame) -> str:
         ("c6 > 9", "GreaterThan(ts,9)"),
     ],
 )
-def test_a_source_is_asked_for_conditions_on_properties(
+def test_predicates_on_properties_are_pushed_to_the_source(
     spark: SparkSession, tmp_path: Path, condition: str, pushed: str
 ) -> None:
-    """Also for numbers, although Spark takes NaN for one."""
+    """Predicates on numbers are pushed too, although Spark counts NaN as a number."""
     parquet_of(tmp_path / "in.parquet", EDGES)
     given = spark.read.schema(DDL).parquet(str(tmp_path / "in.parquet"))
     plan = plan_of(
@@ -189,7 +189,9 @@ def test_a_source_is_asked_for_conditions_on_properties(
     assert "EqualTo(label,a)" in filters
 
 
-def test_a_source_of_vertices_is_asked_too(spark: SparkSession, tmp_path: Path) -> None:
+def test_predicates_on_vertices_are_pushed_to_the_source(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     """Each row is an edge from the vertex to itself."""
     rows = [{"id": v, "label": "a", "ts": 3, "weight": w} for v, w in (("x", 1.0), ("y", 2.0))]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "in.parquet")
@@ -208,7 +210,7 @@ def test_a_source_of_vertices_is_asked_too(spark: SparkSession, tmp_path: Path) 
         edges_of(plan, {"s": lacking})
 
 
-def test_the_users_own_streams(rocksdb: SparkSession, tmp_path: Path) -> None:
+def test_properties_of_a_users_streams_reach_results(rocksdb: SparkSession, tmp_path: Path) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
     parquet_of(folder / "0.parquet", EDGES)
@@ -236,7 +238,7 @@ def test_the_users_own_streams(rocksdb: SparkSession, tmp_path: Path) -> None:
     assert {type(value) for value, _ in rows} == {float, type(None)}
 
 
-def test_a_column_of_another_type_is_told(rocksdb: SparkSession, tmp_path: Path) -> None:
+def test_a_column_of_another_type_is_refused(rocksdb: SparkSession, tmp_path: Path) -> None:
     other = DDL.replace("weight double", "weight string")
     given = rocksdb.readStream.schema(other).parquet(str(tmp_path))
     with pytest.raises(InputError, match="Column weight of the stream 's' is string, where"):

@@ -1,4 +1,4 @@
-"""Finite inputs become slices sorted by time; what is no edge is set aside."""
+"""Finite inputs become slices sorted by time; rows that are no edges are rejected."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.executor.spark.shortage import no_room_for_files
 
 
 def slices_of(made: Spool, *, ended: bool = True) -> list[list[tuple[object, ...]]]:
-    """The rows; where edges are sorted, one without a stream is at their end."""
+    """The rows of all slices; sorted edges end with a row without a stream."""
     files = sorted(made.folder.glob("edges-*"), key=lambda file: file.stat().st_mtime_ns)
     slices = [pq.read_table(file).to_pylist() for file in files]
     if slices and ended:
@@ -52,7 +52,7 @@ def test_first_slices_are_small(tmp_path: Path) -> None:
     assert made.slice_ends == (4_096, 12_288, 20_000)
 
 
-def test_slices_of_equal_spans_of_time(tmp_path: Path) -> None:
+def test_slices_cover_equal_lengths_of_time(tmp_path: Path) -> None:
     times = [3, 9, 10, 11, 19, 45, 45, 49, 50]
     edges = [("1", str(i), "a", ts) for i, ts in enumerate(times)]
     file = csv_file(tmp_path / "a.csv", [*edges[::2], *edges[1::2]])
@@ -78,7 +78,9 @@ def test_slices_of_equal_spans_of_time(tmp_path: Path) -> None:
         (2.5, None, ReplayRate(2, "800 milliseconds")),
     ],
 )
-def test_pace(speed: float, interval: str | None, wanted: ReplayRate) -> None:
+def test_replay_rate_keeps_the_speed(
+    speed: float, interval: str | None, wanted: ReplayRate
+) -> None:
     assert ReplayRate.of(speed, interval) == wanted
 
 
@@ -86,12 +88,12 @@ def test_pace(speed: float, interval: str | None, wanted: ReplayRate) -> None:
     ("speed", "interval", "mention"),
     [(0, None, "at 0 time units"), (float("nan"), None, "at nan"), (1, "soon", "no length")],
 )
-def test_what_is_no_pace(speed: float, interval: str | None, mention: str) -> None:
+def test_invalid_replay_rates_are_refused(speed: float, interval: str | None, mention: str) -> None:
     with pytest.raises(InputError, match=mention):
         ReplayRate.of(speed, interval)
 
 
-def test_modification_times_rise(tmp_path: Path) -> None:
+def test_modification_times_of_slices_rise(tmp_path: Path) -> None:
     file = csv_file(tmp_path / "a.csv", random_edges(50, labels="a"))
     made = spool(tmp_path / "in", reach(), {"input": [file]}, tmp_path / "bad", largest_slice=4)
     by_name = sorted(made.folder.glob("edges-*"))
@@ -100,7 +102,7 @@ def test_modification_times_rise(tmp_path: Path) -> None:
     assert all(time.is_integer() for time in times)
 
 
-def test_rows_that_are_no_edges_are_kept_aside(tmp_path: Path) -> None:
+def test_rows_that_are_no_edges_are_rejected_to_a_file(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("src,trg,label,ts\n1,2,a,0\n1,,a,1\n1,2,a,-3\n1,2,b,soon\n3,4,a,5\n")
     made = spool(tmp_path / "in", reach(), {"input": [EdgeFile(str(path))]}, tmp_path / "bad")
@@ -114,7 +116,7 @@ def test_rows_that_are_no_edges_are_kept_aside(tmp_path: Path) -> None:
     assert all(row["file"] == str(path) and row["reason"] for row in rejected)
 
 
-def test_records_of_several_lines_are_spooled_whole_or_kept_aside_whole(tmp_path: Path) -> None:
+def test_records_of_several_lines_are_spooled_or_rejected_whole(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     bad = '1,2,a,soon,"x\r\n9,9,a,9,"'
     path.write_bytes(f'src,trg,label,ts,note\n1,2,a,0,"x\n9,9,a,9,"\n{bad}\n3,4,a,5,\n'.encode())
@@ -127,7 +129,7 @@ def test_records_of_several_lines_are_spooled_whole_or_kept_aside_whole(tmp_path
     assert (row["line"], row["text"]) == (4, bad)
 
 
-def test_strict_stops_at_such_a_row(tmp_path: Path) -> None:
+def test_strict_stops_at_a_rejected_row(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("src,trg,label,ts\n1,2,a,0\n1,,a,1\n")
     inputs = {"input": [EdgeFile(str(path))]}
@@ -136,7 +138,7 @@ def test_strict_stops_at_such_a_row(tmp_path: Path) -> None:
     assert not (tmp_path / "bad").exists()
 
 
-def test_a_finished_spool_is_used_again(tmp_path: Path) -> None:
+def test_a_finished_spool_is_reused(tmp_path: Path) -> None:
     inputs = {"input": [csv_file(tmp_path / "a.csv", random_edges(50))]}
     first = spool(tmp_path / "in", reach(), inputs, tmp_path / "bad", largest_slice=8)
     made = {path: path.stat().st_ino for path in first.folder.iterdir()}
@@ -145,7 +147,7 @@ def test_a_finished_spool_is_used_again(tmp_path: Path) -> None:
     assert made == {path: path.stat().st_ino for path in first.folder.iterdir()}
 
 
-def test_a_half_finished_spool_is_made_anew(tmp_path: Path) -> None:
+def test_an_unfinished_spool_is_rewritten(tmp_path: Path) -> None:
     inputs = {"input": [csv_file(tmp_path / "a.csv", random_edges(50))]}
     first = spool(tmp_path / "in", reach(), inputs, tmp_path / "bad", largest_slice=8)
     whole = slices_of(first)
@@ -156,7 +158,7 @@ def test_a_half_finished_spool_is_made_anew(tmp_path: Path) -> None:
     assert slices_of(again) == whole
 
 
-def test_other_input_is_refused(tmp_path: Path) -> None:
+def test_a_spool_of_other_inputs_is_refused(tmp_path: Path) -> None:
     inputs = {"input": [csv_file(tmp_path / "a.csv", random_edges(50))]}
     spool(tmp_path / "in", reach(), inputs, tmp_path / "bad")
     csv_file(tmp_path / "a.csv", random_edges(51))
@@ -178,12 +180,12 @@ def test_integers_and_text_travel_together_as_text(tmp_path: Path) -> None:
     assert slices_of(made) == [[("numbers", "a", "7", "8", 0), ("names", "a", "007", "8", 1)]]
 
 
-def test_a_stream_without_files(tmp_path: Path) -> None:
+def test_a_stream_without_files_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="stream 'input', which has no input"):
         spool(tmp_path / "in", reach(), {}, tmp_path / "bad")
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     inputs = {"input": [EdgeFile(str(tmp_path / "no.csv"))]}
     with pytest.raises(InputError, match=r"no\.csv: cannot be read: No such file"):
         spool(tmp_path / "in", reach(), inputs, tmp_path / "bad")
@@ -255,7 +257,7 @@ def test_damaged_slices_are_refused_by_name(tmp_path: Path) -> None:
         made.check(0)
 
 
-def test_slices_of_a_copied_checkpoint_are_in_order_again(tmp_path: Path) -> None:
+def test_slices_of_a_copied_checkpoint_get_their_order_back(tmp_path: Path) -> None:
     inputs = {"input": [csv_file(tmp_path / "in.csv", random_edges(50))]}
     made = spool(tmp_path / "in", reach(), inputs, tmp_path / "bad", largest_slice=8)
     before = slices_of(made)
@@ -266,7 +268,7 @@ def test_slices_of_a_copied_checkpoint_are_in_order_again(tmp_path: Path) -> Non
     assert slices_of(made) == before
 
 
-def test_a_manifest_that_has_gone_is_made_anew_only_before_the_first_batch(tmp_path: Path) -> None:
+def test_a_lost_manifest_is_rewritten_only_before_the_first_batch(tmp_path: Path) -> None:
     inputs = {"input": [csv_file(tmp_path / "in.csv", random_edges(50))]}
     made = spool(tmp_path / "in", reach(), inputs, tmp_path / "bad", largest_slice=8)
     (made.folder / "_manifest.json").unlink()
@@ -276,7 +278,7 @@ def test_a_manifest_that_has_gone_is_made_anew_only_before_the_first_batch(tmp_p
     assert again.digests == made.digests
 
 
-def test_a_spool_that_found_no_room_is_made_anew(tmp_path: Path) -> None:
+def test_a_spool_that_failed_on_a_full_disk_is_rewritten(tmp_path: Path) -> None:
     inputs = {"input": [csv_file(tmp_path / "in.csv", random_edges(50))]}
     with (
         no_room_for_files(os.getpid()),

@@ -1,4 +1,4 @@
-"""Killed anywhere and started again, a run gives each result once, and the right ones."""
+"""A run that is killed anywhere and restarted gives each right result once."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Child:
         self.jvm = 0
 
     def until(self, batch: int) -> None:
-        """Waits until so many batches are done."""
+        """Waits until a number of batches are done."""
         assert self.process.stdout is not None
         for line in self.process.stdout:
             word, value, *_ = line.split()
@@ -56,7 +56,7 @@ class Child:
         raise AssertionError(self.process.communicate()[1])
 
     def gone(self) -> bool:
-        """Whether the process and its JVM ended, which is waited for."""
+        """Waits for the end of the process and its JVM; returns whether both ended."""
         self.process.communicate()
         return until(lambda: not psutil.pid_exists(self.jvm))
 
@@ -68,7 +68,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.long
-def test_killed_and_taken_up_again(spark: SparkSession, folder: Path) -> None:
+def test_a_killed_run_continues_with_each_result_once(spark: SparkSession, folder: Path) -> None:
     first = Child(folder)
     first.until(3)
     time.sleep(0.2)
@@ -110,7 +110,7 @@ def test_killed_and_taken_up_again(spark: SparkSession, folder: Path) -> None:
 
 
 @pytest.mark.soak
-def test_interrupted(folder: Path) -> None:
+def test_an_interrupted_run_continues(folder: Path) -> None:
     child = Child(folder)
     child.until(2)
     os.kill(child.process.pid, signal.SIGINT)
@@ -123,7 +123,7 @@ def test_interrupted(folder: Path) -> None:
 
 
 @pytest.mark.soak
-def test_workers_killed_between_batches(spark: SparkSession, folder: Path) -> None:
+def test_a_run_survives_workers_killed_between_batches(spark: SparkSession, folder: Path) -> None:
     gateway = spark.sparkContext._gateway
     assert gateway is not None
     jvm = psutil.Process(gateway.proc.pid)
@@ -148,7 +148,7 @@ def test_workers_killed_between_batches(spark: SparkSession, folder: Path) -> No
     assert snapshots(read_jsonl(folder / "out")) == snapshots(expected(PLAN, EDGES))
 
 
-def test_a_failing_batch_is_told_and_taken_up(spark: SparkSession, folder: Path) -> None:
+def test_a_run_that_its_callback_stops_continues(spark: SparkSession, folder: Path) -> None:
     def stop(progress: Progress) -> None:
         if progress.batch == 4:
             raise CancelledError("No more of this.")
@@ -163,7 +163,7 @@ def test_a_failing_batch_is_told_and_taken_up(spark: SparkSession, folder: Path)
     assert len(found) == len(set(found)) == report.results
 
 
-def test_what_fails_in_a_worker_is_told(spark: SparkSession, folder: Path) -> None:
+def test_a_failure_in_a_worker_is_reported(spark: SparkSession, folder: Path) -> None:
     output = ToFolder(folder / "out")
 
     def lose_a_slice(progress: Progress) -> None:

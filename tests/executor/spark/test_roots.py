@@ -65,7 +65,7 @@ def found_in(folder: Path) -> list[dict[str, object]]:
 
 
 @pytest.mark.long
-def test_an_aggregate_taken_up_again(spark: SparkSession, tmp_path: Path) -> None:
+def test_an_aggregate_continues_after_a_restart(spark: SparkSession, tmp_path: Path) -> None:
     query = (
         "Answer(x, count(*) as pairs, sum(e.n) as total) <- a(x, y) as e, b(y, z). "
         "WINDOW 20 SLIDE 5"
@@ -90,7 +90,7 @@ def test_an_aggregate_taken_up_again(spark: SparkSession, tmp_path: Path) -> Non
     assert said == Counter(map(tuple, run_plan(plan, edges())))
 
 
-def test_reports_in_parquet(spark: SparkSession, tmp_path: Path) -> None:
+def test_reports_are_written_to_parquet(spark: SparkSession, tmp_path: Path) -> None:
     query = "Answer(x, z) <- a(x, y), b(y, z). WINDOW 20 EMIT ON EXIT EVERY 7"
     plan = planned(query, 2)
     inputs = {"input": [written(tmp_path / "in.csv")]}

@@ -1,4 +1,4 @@
-"""Plans on real Spark give what the oracle, and the in-process pipeline, give."""
+"""Plans on real Spark give the results of the oracle and of the in-process pipeline."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _check(spark: SparkSession, case: Case, seed: int) -> None:
 
 
 @pytest.mark.long
-def test_plans_of_random_queries(spark: SparkSession) -> None:
+def test_random_queries_equal_the_oracle(spark: SparkSession) -> None:
     @given(case=cases(), seed=st.integers(0, 999))
     @examples(6)
     def check(case: Case, seed: int) -> None:
@@ -62,7 +62,7 @@ def test_plans_of_random_queries(spark: SparkSession) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["Table 5.1 Q4", "Table 5.1 Q5", "Table 5.1 Q7"])
-def test_plans_of_named_queries(spark: SparkSession, name: str) -> None:
+def test_named_queries_equal_the_oracle(spark: SparkSession, name: str) -> None:
     @given(case=cases(st.just(NAMED[name])), seed=st.integers(0, 999))
     @examples(1)
     def check(case: Case, seed: int) -> None:
@@ -72,7 +72,7 @@ def test_plans_of_named_queries(spark: SparkSession, name: str) -> None:
     check()
 
 
-def test_equal_times_in_several_slices(spark: SparkSession, tmp_path: Path) -> None:
+def test_edges_of_equal_ts_may_span_slices(spark: SparkSession, tmp_path: Path) -> None:
     edges: list[Edge] = [(str(i), str(i + 1), "a", 7) for i in range(11)]
     edges += [(str(i), str(i + 1), "a", 8) for i in range(11, 14)]
     file = csv_file(tmp_path / "in.csv", edges)
@@ -82,7 +82,7 @@ def test_equal_times_in_several_slices(spark: SparkSession, tmp_path: Path) -> N
     assert len({r.bindings for r in found}) == 14 * 15 / 2
 
 
-def test_time_zero_and_a_gap_longer_than_the_window(spark: SparkSession, tmp_path: Path) -> None:
+def test_time_zero_and_a_long_gap_give_right_results(spark: SparkSession, tmp_path: Path) -> None:
     edges: list[Edge] = [("1", "2", "a", 0), ("2", "3", "a", 0), ("3", "4", "a", 900)]
     file = csv_file(tmp_path / "in.csv", edges)
     found, _ = results_of(spark, reach(), {"input": [file]}, largest_slice=1)
@@ -94,7 +94,7 @@ def test_time_zero_and_a_gap_longer_than_the_window(spark: SparkSession, tmp_pat
     }
 
 
-def test_input_without_relevant_edges(spark: SparkSession, tmp_path: Path) -> None:
+def test_input_without_relevant_edges_has_no_results(spark: SparkSession, tmp_path: Path) -> None:
     file = csv_file(tmp_path / "in.csv", [("1", "2", "b", 3)])
     output = ToFile(tmp_path / "out.csv", "csv")
     report = run(reach(), {"input": [file]}, output, spark=spark)
@@ -102,7 +102,7 @@ def test_input_without_relevant_edges(spark: SparkSession, tmp_path: Path) -> No
     assert (tmp_path / "out.csv").read_text() == '"x","y","ts","exp"\n'
 
 
-def test_rows_that_are_no_edges(spark: SparkSession, tmp_path: Path) -> None:
+def test_rows_that_are_no_edges_are_counted_and_kept(spark: SparkSession, tmp_path: Path) -> None:
     path = tmp_path / "in.csv"
     path.write_text("src,trg,label,ts\n1,2,a,0\n,2,a,1\n2,3,a,x\n2,3,a,2\n")
     inputs = {"input": [EdgeFile(str(path))]}
@@ -115,7 +115,7 @@ def test_rows_that_are_no_edges(spark: SparkSession, tmp_path: Path) -> None:
     assert bindings == {("1", "2"), ("2", "3"), ("1", "3")}
 
 
-def test_strict_leaves_nothing_behind(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_strict_run_that_fails_leaves_nothing(spark: SparkSession, tmp_path: Path) -> None:
     path = tmp_path / "in.csv"
     path.write_text("src,trg,label,ts\n1,2,a,0\n,2,a,1\n")
     with pytest.raises(InputError, match=r"in\.csv:3: src is empty"):
@@ -129,7 +129,7 @@ def test_strict_leaves_nothing_behind(spark: SparkSession, tmp_path: Path) -> No
     assert [p.name for p in tmp_path.rglob("*")] == ["in.csv"]
 
 
-def test_a_folder_whose_name_is_a_pattern(spark: SparkSession, tmp_path: Path) -> None:
+def test_folder_names_may_have_pattern_characters(spark: SparkSession, tmp_path: Path) -> None:
     folder = tmp_path / "a b#[c]{d}%41"
     folder.mkdir()
     edges = random_edges(20)
@@ -143,7 +143,7 @@ def test_a_folder_whose_name_is_a_pattern(spark: SparkSession, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("file_format", "read"), [("jsonl", read_jsonl), ("csv", read_csv), ("parquet", read_parquet)]
 )
-def test_formats(
+def test_each_format_has_the_results(
     spark: SparkSession,
     tmp_path: Path,
     file_format: ResultFormat,
@@ -160,13 +160,13 @@ def test_formats(
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith("out")] == [output.name]
 
 
-def test_the_report(spark: SparkSession, tmp_path: Path) -> None:
+def test_the_report_counts_edges_results_and_batches(spark: SparkSession, tmp_path: Path) -> None:
     edges = random_edges(60)
     inputs = {"input": [csv_file(tmp_path / "in.csv", edges)]}
-    told: list[Progress] = []
+    updates: list[Progress] = []
     output = ToFolder(tmp_path / "out")
     options = RunOptions(largest_slice=10)
-    report = run(reach(), inputs, output, options, spark=spark, on_progress=told.append)
+    report = run(reach(), inputs, output, options, spark=spark, on_progress=updates.append)
     relevant = sum(edge[2] == "a" for edge in edges)
     assert (report.edges, report.relevant, report.processed) == (60, relevant, relevant)
     assert report.batches == -(-relevant // 10)
@@ -178,7 +178,7 @@ def test_the_report(spark: SparkSession, tmp_path: Path) -> None:
     assert report.operators[1].state_entries > 0
     assert report.worker_peak_bytes > 0
     assert RunReport.from_document(json.loads(json.dumps(report.document()))) == report
-    running = [p for p in told if p.phase == "running"]
+    running = [p for p in updates if p.phase == "running"]
     assert [p.batch for p in running] == list(range(1, report.batches + 1))
     assert running[-1].fraction == 1.0
     assert running[-1].results == report.results

@@ -1,4 +1,4 @@
-"""Spark selects the rows of leaves as the in-process executor does."""
+"""Spark selects the same rows of leaves as the in-process executor."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STRINGS = ["1", "01", "2", "x", "q\"uo'te", "back\\slash", "né", "%_"]
 
 
 def two_filtered_scans(first: VertexType, second: VertexType) -> PhysicalPlan:
-    """Leaves of one label and of two, of streams of two types, filtered and not."""
+    """Leaves of one label and of two, over streams of two types, with and without filters."""
     same = "c0 = c1" if first == second else "c0 = c0"
     constant = "c0 = 1" if second == "integer" else "c0 = 'q\"uo\\'te' OR NOT c1 = 'back\\\\slash'"
     join = HashJoin(((0, 1), (1, 2)), (0, 2))
@@ -43,7 +43,9 @@ def two_filtered_scans(first: VertexType, second: VertexType) -> PhysicalPlan:
     ("first", "second"),
     [("string", "string"), ("integer", "integer"), ("string", "integer"), ("integer", "string")],
 )
-def test_selection(spark: SparkSession, first: VertexType, second: VertexType) -> None:
+def test_spark_selects_the_same_rows_of_leaves(
+    spark: SparkSession, first: VertexType, second: VertexType
+) -> None:
     plan = two_filtered_scans(first, second)
     random = Random(0)
     types = {"one": first, "two": second}
@@ -78,7 +80,7 @@ def test_selection(spark: SparkSession, first: VertexType, second: VertexType) -
     assert len(expected) > 50
 
 
-def test_what_is_no_vertex_belongs_to_no_leaf(spark: SparkSession) -> None:
+def test_no_leaf_selects_an_edge_with_an_invalid_vertex(spark: SparkSession) -> None:
     plan = plan_of((scan(), ()), vertex_types=(("input", "integer"),))
     edges = spark.createDataFrame(
         [("input", "a", "1", "2", 0), ("input", "a", "x", "2", 1), ("input", "a", None, "2", 2)],

@@ -1,4 +1,4 @@
-"""An index read from a snapshot goes on as the one written; without one nothing is lost."""
+"""An index read from a snapshot continues like the original; without one nothing is lost."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ LEASTS = st.sampled_from([0, 0, 8, 40])
 
 @contextmanager
 def often(least: int = 0, bytes_per_work: int = 1 << 60, **further: int) -> Iterator[None]:
-    """Snapshots after so much work, however large they are."""
+    """Makes snapshots due after ``least`` units of work, whatever their size."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(snapshot, "LEAST_WORK", least)
         patch.setattr(snapshot, "BYTES_PER_WORK", bytes_per_work)
@@ -67,7 +67,7 @@ def reports_of(chain: Chain) -> list[dict[str, Any]]:
     least=LEASTS,
 )
 @examples(15)
-def test_plans_of_random_queries(
+def test_random_queries_continue_from_snapshots(
     case: Case, partitions: int, seed: int, hops: int, least: int
 ) -> None:
     note(text(case.query))
@@ -89,7 +89,9 @@ def test_plans_of_random_queries(
 
 @given(case=cases(), partitions=st.integers(1, 2), seed=st.integers(0, 999), hops=HOPS)
 @examples(8)
-def test_plans_over_deletions(case: Case, partitions: int, seed: int, hops: int) -> None:
+def test_plans_over_deletions_continue_from_snapshots(
+    case: Case, partitions: int, seed: int, hops: int
+) -> None:
     note(text(case.query))
     of = deleting(case, seed)
     rows, size = of.rows(), 1 + seed % 5
@@ -117,14 +119,16 @@ def test_plans_over_deletions(case: Case, partitions: int, seed: int, hops: int)
     least=LEASTS,
 )
 @examples(8)
-def test_rows_that_wait_are_in_it(disorder: Disorder, seed: int, hops: int, least: int) -> None:
+def test_a_snapshot_has_the_waiting_rows(
+    disorder: Disorder, seed: int, hops: int, least: int
+) -> None:
     plan = disorder.plan(TWO_LEVELS)
     with often(least):
         check_late(plan, disorder, fed_late(plan, disorder, seed, hops))
 
 
 def fed(plan: PhysicalPlan, edges: list[Edge], size: int = 20) -> Chain:
-    """All edges, and then all workers are gone."""
+    """Processes all edges, then loses all workers."""
     chain = Chain(plan)
     chain.another_worker(gone=True)
     for start in range(0, len(edges), size):
@@ -137,7 +141,7 @@ LONG = random_edges(3_000, seed=5, vertices=2_000, labels="a", step=3)
 
 
 def recovery(window: int) -> dict[str, Any]:
-    """What a partition says of the batch after all workers are gone."""
+    """The report of a batch after the loss of all workers."""
     chain = fed(reach(window), LONG[:-20])
     chain.batch(LONG[-20:])
     (report,) = reports_of(chain)
@@ -147,7 +151,7 @@ def recovery(window: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("window", [200, 1_000])
-def test_recovery_follows_the_tail(window: int) -> None:
+def test_recovery_replays_only_rows_since_the_snapshot(window: int) -> None:
     with often(1 << 60):
         alone = recovery(window)
     assert (alone["rebuilt"], alone["restored"]) == (1, 0)
@@ -159,7 +163,7 @@ def test_recovery_follows_the_tail(window: int) -> None:
     assert short["snapshot_bytes"] > 0
 
 
-def test_none_that_costs_more_than_the_window() -> None:
+def test_no_snapshot_is_written_that_costs_more_than_the_window() -> None:
     plan = reach(30)
     with often(0, bytes_per_work=1):
         chain = fed(plan, LONG)
@@ -169,7 +173,7 @@ def test_none_that_costs_more_than_the_window() -> None:
     assert min(log) >= 0
 
 
-def test_what_is_in_the_log_expires_as_ever() -> None:
+def test_a_snapshot_does_not_delay_expiry_in_the_log() -> None:
     plan = reach(30)
     with often(0):
         chain = fed(plan, LONG)
@@ -181,7 +185,7 @@ def test_what_is_in_the_log_expires_as_ever() -> None:
 
 
 @pytest.mark.parametrize("harm", ["another version", "torn", "gone", "not ours"])
-def test_one_that_cannot_be_read_is_left_aside(harm: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_snapshot_is_ignored(harm: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with often(100):
         chain = fed(reach(200), LONG[:2_000])
     (log,) = chain.logs.values()
@@ -209,14 +213,14 @@ class CallsSomething:
         return (print, ("must not be seen",))
 
 
-def test_nothing_else_is_made_of_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_snapshot_loads_no_foreign_class(capsys: pytest.CaptureFixture[str]) -> None:
     kept = Blobs()
     assert snapshot.read(snapshot.write(CallsSomething(), kept, Snapshot(), 0), kept) is None
     assert capsys.readouterr().out == ""
     assert snapshot.read(Snapshot(), kept) is None
 
 
-def test_chunks_are_of_bounded_size_and_go_with_their_snapshot(
+def test_chunks_are_bounded_and_removed_with_their_snapshot(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(snapshot, "CHUNK_BYTES", 1_000)
@@ -232,14 +236,14 @@ def test_chunks_are_of_bounded_size_and_go_with_their_snapshot(
     assert snapshot.read(small, kept) == [1]
 
 
-def test_a_head_of_before_there_were_snapshots() -> None:
+def test_metadata_without_a_snapshot_is_read() -> None:
     values = json.loads(PartitionMetadata(token="t").to_json())
     for name in ("snapshot", "restored", "replayed"):
         del values[name]
     assert PartitionMetadata.from_json(json.dumps(values)) == PartitionMetadata(token="t")
 
 
-def test_an_index_of_waiting_rows_carries_them_alone() -> None:
+def test_a_reorder_buffer_pickles_only_its_waiting_rows() -> None:
     index = ReorderBuffer()
     rows = table_of_times(list(range(50_000)))
     index.add(rows)

@@ -1,4 +1,4 @@
-"""How files are read that appear in a folder, without Spark."""
+"""Files that appear in a followed folder, read without Spark."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from headrace.executor.spark.reading.sources import Aside, _file_reader
 
 
 def read_in(folder: Path, *names: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The edges of files, and what was set aside."""
+    """The edges of files, and the rejected rows."""
     layouts = {"": EdgeFile("", label="a")}
     reader = _file_reader(layouts, Aside(str(folder / "aside"), "s", "0"))
     paths = pa.RecordBatch.from_pydict({"path": [f"file://{folder}/{name}" for name in names]})
@@ -30,7 +30,7 @@ def test_records_of_several_lines_are_whole_in_a_followed_folder(tmp_path: Path)
     assert [(row["line"], row["text"]) for row in aside] == [(4, bad)]
 
 
-def test_a_file_that_is_gone_is_set_aside_and_others_are_read(tmp_path: Path) -> None:
+def test_a_missing_file_is_rejected_and_others_are_read(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("src,trg,ts\n1,2,5\n")
     edges, aside = read_in(tmp_path, "gone.csv", "x.csv")
     assert [row["ts"] for row in edges] == [5]

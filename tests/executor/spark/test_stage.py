@@ -1,4 +1,4 @@
-"""A stage gives right results however its batches are cut and whatever dies between them.
+"""A stage gives right results for all cuts into batches and all failures between batches.
 
 Driven by Spark's own tester, which keeps a processor's state in memory.
 """
@@ -35,7 +35,7 @@ WIRE = wire_of(PLAN, stages_of(PLAN)[0])
 
 
 class Partition:
-    """The only partition of a stage, and all that it has put out."""
+    """The only partition of a stage, with all its output."""
 
     def __init__(self, run: str) -> None:
         self.tester = TwsTester(StageProcessor(PLAN.to_json(), run))
@@ -43,7 +43,7 @@ class Partition:
         self.report: dict[str, Any] = {}
 
     def batch(self, edges: Sequence[Edge], pieces: int = 1) -> None:
-        """One batch, its rows in some pieces that are not in order."""
+        """Processes one batch, its rows in several unordered pieces."""
         cut = [edges[i::pieces] for i in range(pieces)][::-1]
         sent = messages(*(packed_rows(part) for part in cut))
         output = self.tester.testInPandas(0, sent)
@@ -53,7 +53,7 @@ class Partition:
         self.report = json.loads(report)
 
     def aborted_batch(self, edges: Sequence[Edge]) -> None:
-        """A batch whose results and state changes Spark does not commit."""
+        """Processes a batch whose results and state Spark does not commit."""
         handle = self.tester.handle
         states: list[Any] = [*handle.value_states.values(), *handle.map_states.values()]
         before = [copy.deepcopy(state.state) for state in states]
@@ -65,7 +65,7 @@ class Partition:
 
 
 def packed_rows(edges: Sequence[Edge]) -> bytes:
-    """Edges as they come from below the exchange."""
+    """Edges as the scans send them to the exchange."""
     rows = [
         {"port": 0, "src": src, "trg": trg, "ts": ts}
         for src, trg, label, ts, *_ in edges
@@ -75,7 +75,7 @@ def packed_rows(edges: Sequence[Edge]) -> bytes:
 
 
 def messages(*payloads: bytes) -> pd.DataFrame:
-    """What one sender sends in a batch."""
+    """The messages of one sender in a batch."""
     times = [table_of(rows)["ts"].to_numpy() for rows in payloads if rows]
     now = max((int(ts.max()) for ts in times if len(ts)), default=NEVER)
     sent = [Message(0, "rows", 0, i, now, rows) for i, rows in enumerate(payloads)]
@@ -89,7 +89,7 @@ def _own_worker(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def another_worker() -> None:
-    """From now on in a worker that has no index."""
+    """Moves to a worker that has no index."""
     work._CACHE = StateCache()
 
 
@@ -97,7 +97,7 @@ WHATS = st.lists(st.sampled_from(["batch", "batch", "aborted", "hop"]), min_size
 
 
 @given(seed=st.integers(0, 99), whats=WHATS, rows=st.integers(1, 9), pieces=st.integers(1, 3))
-def test_whatever_happens_between_batches(
+def test_results_are_right_whatever_happens_between_batches(
     seed: int, whats: list[str], rows: int, pieces: int
 ) -> None:
     another_worker()
@@ -118,7 +118,7 @@ def test_whatever_happens_between_batches(
     assert hops <= whats.count("hop") + whats.count("aborted")
 
 
-def test_an_index_is_used_again_only_where_its_attempt_was_committed() -> None:
+def test_an_index_is_reused_only_if_its_attempt_was_committed() -> None:
     partition = Partition("run")
     edges = random_edges(60, labels="a")
     partition.batch(edges[:20])
@@ -133,7 +133,7 @@ def test_an_index_is_used_again_only_where_its_attempt_was_committed() -> None:
     assert snapshots(partition.results) == snapshots(expected(PLAN, edges))
 
 
-def test_an_attempt_that_dies_midway_leaves_no_index() -> None:
+def test_a_failed_attempt_leaves_no_index() -> None:
     partition = Partition("run")
     edges = random_edges(60, labels="a")
     partition.batch(edges[:30])
@@ -156,14 +156,14 @@ def test_a_batch_without_rows_changes_nothing() -> None:
     assert snapshots(partition.results) == snapshots(expected(PLAN, edges))
 
 
-def test_rows_that_should_be_in_order_and_are_not() -> None:
+def test_rows_out_of_order_in_a_sorted_run_raise() -> None:
     partition = Partition("run")
     partition.batch([("1", "2", "a", 5)])
     with pytest.raises(ValueError, match="1 rows came out of order, before 5"):
         partition.batch([("2", "3", "a", 4), ("2", "4", "a", 5)])
 
 
-def test_totals_are_kept_over_restarts() -> None:
+def test_totals_survive_restarts() -> None:
     whole, restarted = Partition("whole"), Partition("restarted")
     edges = random_edges(60, labels="a")
     whole.batch(edges)

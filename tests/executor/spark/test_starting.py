@@ -1,4 +1,4 @@
-"""A start for which the machine has no time is no fault of the query."""
+"""Slow starts on a busy machine are repeated and do not fail the query."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ IMPORTING = 25_000_000
 
 
 def driver_worker() -> psutil.Process | None:
-    """The process that is asked for the state of a query."""
+    """The process that Spark asks for the state of a query."""
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):
             if any(word.endswith("_driver_worker") for word in process.cmdline()):
@@ -69,23 +69,23 @@ def test_a_worker_may_take_longer_to_import_than_spark_waits(
 
     watching = threading.Thread(target=hold_the_first_that_imports)
     watching.start()
-    told: list[Progress] = []
+    updates: list[Progress] = []
     try:
         run(
             edges_of_a(), inputs, ToFolder(tmp_path / "out"), OPTIONS,
-            spark=spark, on_progress=told.append,
+            spark=spark, on_progress=updates.append,
         )  # fmt: skip
     finally:
         ended.set()
         watching.join()
     assert held
-    assert "waiting" not in {progress.phase for progress in told}
+    assert "waiting" not in {progress.phase for progress in updates}
     assert snapshots(read_jsonl(tmp_path / "out")) == snapshots(expected(edges_of_a(), EDGES))
 
 
 @pytest.mark.long
 @pytest.mark.spark
-def test_a_run_starts_again_as_often_as_it_takes(
+def test_a_start_is_repeated_until_it_succeeds(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = "SparkException: Python worker failed to connect back.\nCaused by: java.net.SocketTimeo"
@@ -99,21 +99,21 @@ def test_a_run_starts_again_as_often_as_it_takes(
     monkeypatch.setattr(module, "_started", slow)
     monkeypatch.setattr(module, "LONGEST_PAUSE_SECONDS", 0.01)
     inputs = {"input": [csv_file(tmp_path / "in.csv", EDGES)]}
-    told: list[Progress] = []
+    updates: list[Progress] = []
     run(
         edges_of_a(), inputs, ToFolder(tmp_path / "out"), OPTIONS,
-        spark=spark, on_progress=told.append,
+        spark=spark, on_progress=updates.append,
     )  # fmt: skip
-    waits = [progress.reason for progress in told if progress.phase == "waiting"]
+    waits = [progress.reason for progress in updates if progress.phase == "waiting"]
     assert len(waits) == 7
     assert "Python worker failed to connect back" in waits[0]
-    assert told[-1].phase == "running"
+    assert updates[-1].phase == "running"
     assert snapshots(read_jsonl(tmp_path / "out")) == snapshots(expected(edges_of_a(), EDGES))
 
 
 @pytest.mark.long
 @pytest.mark.spark
-def test_a_run_that_waits_for_its_start_can_be_stopped(
+def test_a_run_waiting_to_repeat_its_start_can_be_stopped(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def never(*_: Any) -> StreamingQuery:
@@ -134,7 +134,7 @@ def test_a_run_that_waits_for_its_start_can_be_stopped(
         )  # fmt: skip
 
 
-def test_a_few_queries_start_at_once() -> None:
+def test_at_most_a_few_queries_start_at_once() -> None:
     never, stopped = threading.Event(), threading.Event()
     turns = [Turn() for _ in range(AT_ONCE)]
     try:
@@ -155,7 +155,7 @@ def test_a_few_queries_start_at_once() -> None:
 
 
 class Jvm:
-    """The side of the JVM in the protocol by which a worker connects."""
+    """The JVM's side of the protocol by which a worker connects."""
 
     def __init__(self, answer: bytes, path: Path | None = None) -> None:
         self._answer = answer
@@ -198,15 +198,17 @@ def test_the_early_connection_follows_sparks_protocol(tmp_path: Path, by_path: b
     assert jvm.secret == (b"" if by_path else b"open sesame")
 
 
-def test_a_secret_that_is_refused() -> None:
+def test_a_refused_secret_raises() -> None:
     jvm = Jvm(b"err")
     with pytest.raises(ConnectionRefusedError, match="does not accept"):
         connected(jvm.environment())
     jvm.close()
 
 
-def test_a_worker_connects_before_it_imports() -> None:
-    """All that the module imports is of the standard library, and little of it."""
+def test_the_early_worker_imports_only_the_standard_library() -> None:
+    """The module imports little, and from the standard library only."""
     code = "import headrace.executor.spark.session.early_worker, sys; print(*sys.modules)"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not {"pyspark", "numpy", "pandas", "pyarrow", "numba"} & {*told.stdout.split()}
+    completed = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert not {"pyspark", "numpy", "pandas", "pyarrow", "numba"} & {*completed.stdout.split()}

@@ -21,7 +21,7 @@ from tests.executor.test_pipeline import record_batch
 KEY = ("run", 0, 1)
 
 
-def test_an_index_is_given_for_its_token_alone() -> None:
+def test_an_index_needs_its_token() -> None:
     cache = StateCache[list[int]]()
     cache.put(KEY, "t", [1])
     assert cache.take(("run", 0, 2), "t") is None
@@ -48,19 +48,19 @@ def test_an_index_is_fetched_from_another_worker() -> None:
     assert theirs.take(("run", 0, 2), "t") is None
 
 
-def test_a_worker_that_is_gone_has_no_index() -> None:
+def test_a_dead_worker_has_no_index() -> None:
     program = (
         "from headrace.executor.spark.state.cache import StateCache; cache = StateCache(); "
         "cache.put(('run', 0, 1), 't', 1); print(cache.address)"
     )
-    told = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    assert StateCache[int]().take(KEY, "t", told.stdout.strip()) is None
+    assert StateCache[int]().take(KEY, "t", completed.stdout.strip()) is None
 
 
 @pytest.mark.parametrize("plan", [OWN_ROOTS, HASH_JOIN])
-def test_an_index_goes_on_where_it_is_taken_to(plan: PhysicalPlan) -> None:
+def test_a_fetched_index_continues_in_another_worker(plan: PhysicalPlan) -> None:
     run = LocalRun(plan)
     (stage,) = run.partitioned.stages
     dictionary = Dictionary()

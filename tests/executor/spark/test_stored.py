@@ -1,4 +1,4 @@
-"""Stored graphs on Spark: there before the stream, once, and still there after a restart."""
+"""Stored graphs on Spark are read once, before the stream, and survive a restart."""
 
 from __future__ import annotations
 
@@ -82,8 +82,10 @@ def files_in(folder: Path) -> dict[str, list[EdgeFile]]:
     hops=st.integers(0, 3),
 )
 @examples(15)
-def test_stages_keep_what_is_stored(case: Case, partitions: int, seed: int, hops: int) -> None:
-    """Every so many batches in another worker, which has nothing but the log."""
+def test_stages_keep_a_stored_graph_over_worker_losses(
+    case: Case, partitions: int, seed: int, hops: int
+) -> None:
+    """After every ``hops`` batches another worker continues from the log alone."""
     note(text(case.query))
     truth = Truth(case.query, case.edges)
     for plan in plans_of(optimized(case), most=2, seed=seed):
@@ -108,8 +110,8 @@ def test_the_log_writes_a_stored_graph_once() -> None:
     assert snapshots(chain.results) == snapshots(expected(ON_TWO, EDGES))
 
 
-def test_the_spool_begins_with_what_is_stored(tmp_path: Path) -> None:
-    """Of a stored graph no times are read, whatever is said of its file."""
+def test_the_spool_begins_with_the_stored_graph(tmp_path: Path) -> None:
+    """The spool ignores the time column of a stored graph's file."""
     files = files_in(tmp_path)
     timed = csv_file(tmp_path / "timed.csv", [(*edge[:3], 7) for edge in STORED])
     made = spool(tmp_path / "s", PLAN, {**files, "graph": [timed]}, tmp_path / "rejected.jsonl")
@@ -120,7 +122,9 @@ def test_the_spool_begins_with_what_is_stored(tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.spark
-def test_a_run_is_taken_up_again(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_run_over_a_stored_graph_continues_after_a_stop(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     def stop(progress: Progress) -> None:
         if progress.batch == 4:
             raise CancelledError("No more of this.")
@@ -144,12 +148,12 @@ def test_a_run_is_taken_up_again(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def _ended(result: Result) -> Result:
-    """What never ends, ended after all else, for an account instant by instant."""
+    """Results without end get an end after all others, to compare snapshots."""
     return result._replace(exp=min(result.exp or 10**9, 10**9))
 
 
 @pytest.mark.spark
-def test_a_static_dataframe_on_a_users_session(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_static_dataframe_is_read_on_a_users_session(spark: SparkSession, tmp_path: Path) -> None:
     before = spark.conf.get(PROVIDER) or ""
     spark.conf.set(PROVIDER, ROCKSDB)
     rows = [(src, trg, "k") for src, trg, *_ in STORED]

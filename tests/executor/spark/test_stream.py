@@ -45,7 +45,7 @@ OWN_ROOTS = plan_of(
 
 
 @pytest.mark.parametrize("plan", [reach(), OWN_ROOTS])
-def test_a_query_on_a_memory_sink(
+def test_results_reach_a_memory_sink(
     rocksdb: SparkSession, tmp_path: Path, plan: PhysicalPlan
 ) -> None:
     """The session has one shuffle partition, so the groups of the second plan meet in a task."""
@@ -61,20 +61,26 @@ def test_a_query_on_a_memory_sink(
         progress = query.recentProgress
     finally:
         query.stop()
-    told = [p.observedMetrics for p in progress if p.numInputRows]
-    assert len(told) == 3
+    progress_metrics = [p.observedMetrics for p in progress if p.numInputRows]
+    assert len(progress_metrics) == 3
     relevant = sum(1 for edge in edges if edge[2] == "a")
 
     def counted(name: str, field: str) -> int:
-        return sum(each[name][field] for each in told)
+        return sum(each[name][field] for each in progress_metrics)
 
     root, (leaf,) = f"headrace.{plan.root}", leaves(plan)
     assert counted("headrace", "edges") == relevant == counted(f"headrace.{leaf.node}", "rows_out")
     assert counted("headrace", "results") == rocksdb.table("found").count()
     assert counted(root, "rows_in") == relevant * plan.parallelism
-    assert [each[root]["rows_out"] for each in told] == [e["headrace"]["results"] for e in told]
-    assert told[-1]["headrace"]["now"] == edges[-1][3]
-    assert 0 < told[-1][root]["state_bytes"] == told[-1]["headrace"]["state_bytes"]
+    assert [each[root]["rows_out"] for each in progress_metrics] == [
+        e["headrace"]["results"] for e in progress_metrics
+    ]
+    assert progress_metrics[-1]["headrace"]["now"] == edges[-1][3]
+    assert (
+        0
+        < progress_metrics[-1][root]["state_bytes"]
+        == progress_metrics[-1]["headrace"]["state_bytes"]
+    )
     assert counted("headrace", "late") == counted("headrace", "rebuilt") == 0
     found = [
         Result((row.x, row.y), row.ts, FOREVER if row.exp is None else row.exp)
@@ -83,7 +89,7 @@ def test_a_query_on_a_memory_sink(
     assert snapshots(found) == snapshots(expected(reach(), edges))
 
 
-def test_what_is_missing_is_told(rocksdb: SparkSession, tmp_path: Path) -> None:
+def test_missing_streams_and_columns_are_reported(rocksdb: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="stream 'input', which has no DataFrame"):
         stream(rocksdb, reach(), {})
     lacking = edges_in(rocksdb, tmp_path / "in").drop("ts")
@@ -91,6 +97,6 @@ def test_what_is_missing_is_told(rocksdb: SparkSession, tmp_path: Path) -> None:
         stream(rocksdb, reach(), {"input": lacking})
 
 
-def test_another_state_store_is_told(spark: SparkSession, tmp_path: Path) -> None:
+def test_another_state_store_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(ExecutionError, match="needs the state store RocksDB"):
         stream(spark, reach(), {"input": edges_in(spark, tmp_path / "in")})

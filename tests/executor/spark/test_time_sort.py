@@ -1,4 +1,4 @@
-"""Sorting on disk equals a stable sort in memory, whatever the runs."""
+"""Sorting on disk equals a stable sort in memory, for all sizes of runs."""
 
 import itertools
 from pathlib import Path
@@ -20,7 +20,7 @@ SCHEMA = pa.schema({"ts": pa.int64(), "number": pa.int64()})
     chunk_rows=st.integers(1, 5),
     sizes=st.lists(st.integers(1, 9), min_size=1, max_size=3),
 )
-def test_equals_a_stable_sort(
+def test_external_sort_equals_a_stable_sort(
     times: list[int], added: int, run_rows: int, chunk_rows: int, sizes: list[int]
 ) -> None:
     rows = list(zip(times, range(len(times)), strict=True))
@@ -41,7 +41,7 @@ def test_equals_a_stable_sort(
     assert not cut or 0 < len(cut[-1]) <= wanted[-1]
 
 
-def test_what_fits_in_memory_touches_no_disk(tmp_path: Path) -> None:
+def test_rows_that_fit_in_memory_touch_no_disk(tmp_path: Path) -> None:
     sorter = TimeSorter(SCHEMA, tmp_path / "runs")
     sorter.add(pa.table({"ts": [3, 1], "number": [0, 1]}, schema=SCHEMA))
     assert [table.to_pylist() for table in sorter.sorted()] == [

@@ -1,4 +1,4 @@
-"""The log of valid input forgets nothing that is valid, and stays small."""
+"""The log keeps all valid input, and stays small."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.executor.spark.plans import scan
 
 
 class Blobs(dict[int, bytes]):
-    """A dictionary that behaves as Spark's map state does here."""
+    """A dictionary that behaves like Spark's map state."""
 
     def put(self, number: int, blob: bytes) -> None:
         assert number not in self
@@ -42,7 +42,7 @@ def wire(leaves: tuple[Leaf, ...]) -> LeafWire:
 
 
 def table(leaves: tuple[Leaf, ...], rows: list[tuple[int, int]]) -> pa.Table:
-    """Rows (leaf, ts) with vertices that tell them apart."""
+    """Rows (leaf, ts) with distinct vertices."""
     columns: dict[str, list[int] | list[str]] = {
         "port": [number for number, _ in rows],
         "src": [f"s{number}" for number, _ in rows],
@@ -61,7 +61,7 @@ WINDOWS = st.tuples(st.integers(1, 30), st.integers(1, 5)).map(lambda w: (max(w)
         st.lists(st.tuples(st.integers(0, 2), st.integers(0, 4)), max_size=6), max_size=12
     ),
 )
-def test_holds_exactly_what_is_valid(
+def test_the_log_holds_exactly_the_valid_rows(
     windows: list[tuple[int, int]], steps: list[list[tuple[int, int]]]
 ) -> None:
     leaves = tuple(leaf(i, *window) for i, window in enumerate(windows))
@@ -87,7 +87,7 @@ def test_holds_exactly_what_is_valid(
         assert all(blob.expiry > now for blob in directory.blobs)
 
 
-def test_stays_small_with_short_batches() -> None:
+def test_the_log_stays_small_with_short_batches() -> None:
     leaves = (leaf(0, 400, 1),)
     log = WindowLog(wire(leaves), Blobs(), Directory())
     most_blobs = most_rows = 0
@@ -118,7 +118,7 @@ ROWS = RowWire([Flow(3, 3, 1, "stay"), Flow(4, 5, 2, "hash", 1)], frozenset({"st
         max_size=12,
     )
 )
-def test_rows_of_operators_are_kept_for_as_long_as_they_say(
+def test_rows_of_operators_are_kept_until_their_expiry(
     steps: list[list[tuple[int, int, int]]],
 ) -> None:
     blobs, directory, seen, now = Blobs(), Directory(), list[tuple[int, int, int]](), 0

@@ -24,7 +24,7 @@ QUERY = f"Answer(x, p as way, z) <- x (a/^b)+ y as p, a(y, z). WINDOW {RANGE}"
 
 
 @pytest.mark.long
-def test_paths_of_a_query_taken_up_again(spark: SparkSession, tmp_path: Path) -> None:
+def test_witness_paths_are_right_after_a_restart(spark: SparkSession, tmp_path: Path) -> None:
     plan = planned(QUERY, 2)
     assert plan.nodes[plan.root].op == "WITNESS"
     inputs = {"input": [written(tmp_path / "in.csv")]}
@@ -49,7 +49,7 @@ def test_paths_of_a_query_taken_up_again(spark: SparkSession, tmp_path: Path) ->
 
 
 def _valid(lines: Iterable[tuple[Any, ...]]) -> set[tuple[str, str, int]]:
-    """Rows and the instants at which they are valid."""
+    """The instants at which each row is valid."""
     return {(x, z, at) for x, z, ts, exp in lines for at in range(ts, exp)}
 
 
@@ -61,7 +61,7 @@ def _plain(line: dict[str, object]) -> tuple[Any, ...]:
 
 
 def _broken(line: dict[str, object]) -> list[str]:
-    """The steps of a line's path that are no edges while it is valid, or lead elsewhere."""
+    """The steps of a line's path that are invalid during its validity, or do not connect."""
     source, _, ts, exp = _plain(line)
     paths = line["paths"]
     assert isinstance(paths, dict)

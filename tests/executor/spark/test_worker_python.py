@@ -1,4 +1,4 @@
-"""Workers run on the driver's Python, whatever ``PATH`` says, or the user is told what to do."""
+"""Workers run on the driver's Python, or the error names the remedy."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ spark.stop()
 
 
 def other_python(folder: Path) -> Path:
-    """A ``python3`` in a folder of its own that is not the one of this environment."""
+    """A ``python3`` from another environment, in a folder of its own."""
     folder.mkdir()
     (folder / "python3").symlink_to(getattr(sys, "_base_executable", sys.executable))
     return folder
@@ -98,10 +98,10 @@ def test_a_script_runs_from_any_folder(tmp_path: Path, script: str, activated: b
 
 @pytest.mark.long
 @pytest.mark.spark
-def test_a_python_that_lacks_what_workers_need_is_told(
+def test_a_python_without_needed_modules_is_reported(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As on a cluster, where workers have a Python of their own."""
+    """Workers have a Python of their own, as on a cluster."""
     context = spark.sparkContext
     check_workers(context)
     monkeypatch.setattr(worker_python, "is_local", lambda context: False)
@@ -118,7 +118,7 @@ def test_a_python_that_lacks_what_workers_need_is_told(
 
 
 @pytest.mark.spark
-def test_a_users_session_is_left_as_it_was(
+def test_a_users_session_stays_unchanged(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     context = spark.sparkContext
@@ -137,13 +137,13 @@ def test_a_users_session_is_left_as_it_was(
 
 
 def test_the_launcher_runs_the_same_python(tmp_path: Path) -> None:
-    told = subprocess.run(
+    completed = subprocess.run(
         [launcher(tmp_path / "a b"), "-c", "import sys; print(sys.executable)"],
         capture_output=True,
         text=True,
         check=True,
     )
-    assert told.stdout.strip() == sys.executable
+    assert completed.stdout.strip() == sys.executable
 
 
 def test_the_path_of_workers_has_what_a_script_added(
