@@ -164,7 +164,7 @@ def compared(done: Round, lines: Counter[str], expected: Counter[str]) -> None:
     if twice:
         done.wrong.append(f"{len(twice)} lines too often, such as {twice[0]}")
     if validity(lines) != validity(expected):
-        done.wrong.append("other answers at some instant")
+        done.wrong.append("a snapshot differs")
 
 
 def undisturbed(case: Case, file: Path, folder: Path, batch: int) -> tuple[Counter[str], float]:
