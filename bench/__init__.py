@@ -1,5 +1,5 @@
 """Measurements of Headrace, each one command: ``python -m bench.search`` and its siblings.
 
-They use what everybody can use, the folders above ``executor`` and ``optimizer``, and are
-shipped with nothing. ``docs/benchmarks.md`` says what they measure and what came out.
+The benchmarks are not part of the installed package. ``docs/benchmarks.md`` describes what they
+measure, with results.
 """

@@ -1,10 +1,11 @@
-"""Damages a run's checkpoint, or takes its room away: ``python -m bench.faults --rounds 40``.
+"""Damages checkpoints and exhausts resources of runs: ``python -m bench.faults --rounds 40``.
 
-In each round a query runs in one Spark session until a fault comes at a random batch: a file of the
-checkpoint is damaged (a flipped bit, a cut end) while nothing runs, or a kind of process can write
-no file, as on a full disk, or open none. The run has to go on exactly, or to end with an error of
-ours that says what to do. When the fault is taken away again, the same call must end with the
-results of an undisturbed run: each line once, none wrong. What faults do is in docs/faults.md.
+In each round a query runs in one Spark session until a fault at a random batch. Either a file of
+the checkpoint is damaged (a flipped bit, a cut end) while nothing runs, or a kind of process cannot
+write to files, as on a full disk, or cannot open any. The run must either continue with correct
+results or end with an error of Headrace that has a hint. After the end of the fault, the same call
+must end with the results of an undisturbed run: each line once, none wrong. docs/faults.md
+describes the expected behaviour.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ from headrace.executor.spark.run import RunOptions, run
 from headrace.executor.spark.session.session import SessionOptions, spark_session
 
 Fault = Literal["flip", "cut", "full", "files"]
-"""``full``: a kind of process can write no byte to a file; ``files``: it can open no more files."""
+"""``flip``: a bit of a file is flipped; ``cut``: the end of a file is cut off; ``full``: a kind of
+process cannot write to files; ``files``: it cannot open files."""
 FAULTS: Final[tuple[Fault, ...]] = get_args(Fault)
 PROCESSES: Final = ("driver", "workers", "jvm")
 PARTITIONS: Final = 2
@@ -54,12 +56,23 @@ _LIMITS: Final[dict[Fault, int]] = {
     "files": resource.RLIMIT_NOFILE,
 }
 _TRIES: Final = 3
-"""Starts after the end of a fault: Spark may count what failed in it against a worker."""
+"""Starts after the end of a fault: Spark may hold failures during the fault against a worker."""
 
 
 @dataclass(slots=True)
 class Round:
-    """A run with one fault; ``told`` is its error, ``wrong`` what is not as it should be."""
+    """A run with one fault.
+
+    Attributes:
+        query: the name of the case.
+        fault: the fault.
+        where: the damaged file, or the kind of process.
+        batch: the batch after which the fault happens.
+        outcome: ``refused`` (the run ended with an error), ``went on``, or ``wrong``.
+        told: the error message.
+        wrong: the difference from the expected behaviour; empty if there is none.
+        seconds: the time of the round.
+    """
 
     query: str
     fault: Fault
@@ -72,7 +85,7 @@ class Round:
 
 
 class _Stop(Exception):  # noqa: N818 - it is no error
-    """A run has come to where its fault is."""
+    """Stops a run at the batch of its fault."""
 
 
 class Trial:
@@ -95,10 +108,10 @@ class Trial:
         self.batches = self._start()
         self._expected = self._lines()
         if not self._expected:
-            raise RuntimeError(f"{name} has no results, which shows nothing")
+            raise RuntimeError(f"the case {name} has no results to compare")
 
     def disturbed(self, fault: Fault, random: Random) -> Round:
-        """One run with one fault."""
+        """Runs the query with one fault, then without it."""
         shutil.rmtree(self._folder / "run")
         done = Round(self._name, fault, "", random.randint(1, self.batches - 2))
         started = time.monotonic()
@@ -142,10 +155,10 @@ class Trial:
         except ExecutionError as error:
             done.outcome, done.told = "refused", str(error)
             if not isinstance(error, expected) or not error.hint:
-                done.wrong = f"{type(error).__name__}, which does not say what to do"
+                done.wrong = f"{type(error).__name__} is unexpected or has no hint"
         except Exception as error:
             done.outcome, done.told = "refused", repr(error)
-            done.wrong = "an error that is none of ours"
+            done.wrong = "the error is not one of Headrace"
         more = self._lines() - self._expected
         if more:
             done.wrong = f"{more.total()} lines wrong or twice, such as {next(iter(more))}"
@@ -156,7 +169,7 @@ class Trial:
                 self._start()
             except ExecutionError as error:
                 if last:
-                    done.wrong = f"it did not go on: {error}"
+                    done.wrong = f"the run failed after the end of the fault: {error}"
             else:
                 return
 
@@ -179,7 +192,7 @@ class Trial:
 
 
 def _at(batch: int, act: Callable[[], None]) -> Callable[[Progress], None]:
-    """Does something once a batch is done, in the thread that Spark called it in."""
+    """A progress callback that acts once a batch is done, in the thread of Spark's call."""
 
     def tell(progress: Progress) -> None:
         if progress.phase == "running" and progress.batch == batch:
@@ -193,7 +206,7 @@ def _stop() -> None:
 
 
 def _damaged(folder: Path, fault: Fault, random: Random) -> tuple[Path, bytes]:
-    """Damages a file of a run, of any kind; gives it, and what it was."""
+    """Damages a random file of a run; returns the file and its content before."""
     kinds: dict[str, list[Path]] = {}
     for place in (folder / "ck", folder / "out/_headrace"):
         for file in sorted(path for path in place.rglob("*") if path.is_file()):
@@ -225,7 +238,7 @@ def _processes(spark: SparkSession, kind: str) -> list[psutil.Process]:
 
 @contextmanager
 def _limited(processes: Sequence[psutil.Process], limit: int) -> Iterator[None]:
-    """Inside this block some processes can write to no file, or open none."""
+    """Within this block processes cannot write to files, or cannot open files."""
     before = {process: process.rlimit(limit) for process in processes}
     for process, (_, hard) in before.items():
         process.rlimit(limit, (0, hard))
@@ -247,19 +260,19 @@ def faults(
     batch: int = 400,
     console: Console | None = None,
 ) -> list[Round]:
-    """Rounds over cases and faults in turn, not after so many seconds."""
+    """Runs rounds over cases and faults in turn, for at most ``seconds``."""
     random = Random(seed)
     until = time.monotonic() + seconds
-    found: list[Round] = []
+    done_rounds: list[Round] = []
     options = SessionOptions(partitions=PARTITIONS)
     with TemporaryDirectory(prefix="faults-") as folder, spark_session(options) as spark:
         trials: dict[str, Trial] = {}
-        while len(found) < rounds and time.monotonic() < until:
-            name = cases[len(found) // len(kinds) % len(cases)]
+        while len(done_rounds) < rounds and time.monotonic() < until:
+            name = cases[len(done_rounds) // len(kinds) % len(cases)]
             if name not in trials:
                 trials[name] = Trial(spark, name, seed, Path(folder) / name, batch)
-            done = trials[name].disturbed(kinds[len(found) % len(kinds)], random)
-            found.append(done)
+            done = trials[name].disturbed(kinds[len(done_rounds) % len(kinds)], random)
+            done_rounds.append(done)
             if console:
                 console.print(
                     f"{name}, {done.fault} ({done.where}) after batch {done.batch}: "
@@ -267,15 +280,15 @@ def faults(
                     soft_wrap=True,
                     markup=False,
                 )
-    return found
+    return done_rounds
 
 
-def _table(found: Sequence[Round]) -> Table:
+def _table(rounds: Sequence[Round]) -> Table:
     table = Table(title="Faults")
     for name in ("fault", "rounds", "went on", "refused", "wrong"):
         table.add_column(name, justify="left" if name == "fault" else "right")
-    for fault in dict.fromkeys(done.fault for done in found):
-        own = [done.outcome for done in found if done.fault == fault]
+    for fault in dict.fromkeys(done.fault for done in rounds):
+        own = [done.outcome for done in rounds if done.fault == fault]
         outcomes = (str(own.count(o)) for o in ("went on", "refused", "wrong"))
         table.add_row(fault, str(len(own)), *outcomes)
     return table
@@ -283,20 +296,20 @@ def _table(found: Sequence[Round]) -> Table:
 
 def main(
     *,
-    rounds: Annotated[int, typer.Option(help="So many runs with a fault.")] = 40,
-    seed: Annotated[int, typer.Option(help="Of streams and faults.")] = 1,
-    minutes: Annotated[float, typer.Option(help="No round after so much time.")] = 30.0,
+    rounds: Annotated[int, typer.Option(help="Number of runs with a fault.")] = 40,
+    seed: Annotated[int, typer.Option(help="Seed of streams and faults.")] = 1,
+    minutes: Annotated[float, typer.Option(help="Minutes after which no round starts.")] = 30.0,
     only: Annotated[str, typer.Option(help="Queries with this in their name.")] = "",
-    out: Annotated[Path | None, typer.Option(help="Write the account here, as JSON.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the results here, as JSON.")] = None,
 ) -> None:
-    """Makes faults in runs; ends with 1 if one did not end as docs/faults.md says."""
+    """Injects faults into runs; exits with 1 if a run did not end as docs/faults.md says."""
     console = Console(width=None if Console().is_terminal else 160)
     console.print(headline(machine()))
     chosen = [name for name in CASES if only in name]
-    found = faults(rounds, seed, 60 * minutes, cases=chosen, console=console)
-    console.print(_table(found))
-    save(out, "faults", {"rounds": rounds, "seed": seed, "minutes": minutes}, found)
-    if any(done.outcome == "wrong" for done in found):
+    done_rounds = faults(rounds, seed, 60 * minutes, cases=chosen, console=console)
+    console.print(_table(done_rounds))
+    save(out, "faults", {"rounds": rounds, "seed": seed, "minutes": minutes}, done_rounds)
+    if any(done.outcome == "wrong" for done in done_rounds):
         raise typer.Exit(1)
 
 

@@ -1,9 +1,9 @@
-"""What a service holds that is left alone with its clients: ``python -m bench.leave_alone``.
+"""Idle soak of a service: memory over minutes of requests: ``python -m bench.leave_alone``.
 
-For some minutes clients ask for plans, new ones and known ones, for memos and alternatives; make
-mistakes; hang up; put and delete streams; follow the results of queries that run; have others run
-and delete them. What the processes hold is looked at all along. A line is laid through it by least
-squares, from the time on when caches are full: what it rises by in an hour should be nothing.
+For some minutes clients request new and cached plans, memos and alternatives. They send wrong
+requests, hang up, put and delete streams, follow the results of running queries, and start and
+delete queries. The benchmark samples the memory of all processes. A linear regression over the
+samples after the warm-up gives the rise per hour, which should be zero.
 """
 
 from __future__ import annotations
@@ -48,10 +48,22 @@ _WRONG = (
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """What was held at some minute; sizes in MB.
+class Sample:
+    """The resources of a service at one time.
 
-    ``heap`` is what the JVM cannot do without of what it has: not a number where nobody looked.
+    Attributes:
+        minute: the time since the start.
+        service: resident memory of the service, in MB.
+        searches: resident memory of the search processes, in MB.
+        engine: resident memory of the engine process and its workers, in MB.
+        jvm: resident memory of the JVM, in MB.
+        heap: the JVM's live heap after a garbage collection, in MB; NaN if it was not measured.
+        database: the size of the database on disk, in MB.
+        plans: the number of plans made.
+        files: open files of the service.
+        engine_files: open files of the engine and the JVM.
+        threads: threads of the service.
+        processes: the number of processes.
     """
 
     minute: float
@@ -68,11 +80,11 @@ class Held:
     processes: int
 
 
-NAMES = tuple(f.name for f in fields(Held) if f.name != "minute")
+NAMES = tuple(f.name for f in fields(Sample) if f.name != "minute")
 
 
-def held(service: Service, home: Path, minute: float, plans: int, *, collect: bool) -> Held:
-    """What is held now; with ``collect`` its JVM collects its garbage first."""
+def sample(service: Service, home: Path, minute: float, plans: int, *, collect: bool) -> Sample:
+    """Measures the resources of a service; with ``collect`` after a collection by its JVM."""
     sizes: Counter[str] = Counter()
     files: Counter[str] = Counter()
     threads = processes = 0
@@ -91,15 +103,15 @@ def held(service: Service, home: Path, minute: float, plans: int, *, collect: bo
     service_mb, searches, engine, jvm = (
         sizes[kind] / 1e6 for kind in ("service", "searches", "engine", "jvm")
     )
-    return Held(
+    return Sample(
         minute, service_mb, searches, engine, jvm, heap, database / 1e6, plans,
         files["service"], files["engine"] + files["jvm"], threads, processes,
     )  # fmt: skip
 
 
-def per_hour(found: list[Held], name: str, after: float) -> float:
-    """By how much something rises in an hour, from some minute on; 0 if too little was seen."""
-    late = [(one.minute, float(getattr(one, name))) for one in found if one.minute >= after]
+def per_hour(samples: list[Sample], name: str, after: float) -> float:
+    """The rise per hour of a field, from minute ``after`` on; 0 with less than two samples."""
+    late = [(one.minute, float(getattr(one, name))) for one in samples if one.minute >= after]
     late = [(minute, value) for minute, value in late if not isnan(value)]
     if len(late) < 2:
         return 0.0
@@ -107,7 +119,7 @@ def per_hour(found: list[Held], name: str, after: float) -> float:
 
 
 class Clients:
-    """All who use the service, and what they were answered."""
+    """The clients of the service, and the statuses of their answers."""
 
     def __init__(self, service: Service, running: list[str]) -> None:
         self._service = service
@@ -117,20 +129,20 @@ class Clients:
         self.statuses: Counter[str] = Counter()
 
     async def fill(self) -> None:
-        """Asks for so much that the cache of answers, of 64 MB, is full."""
+        """Sends requests until the cache of answers, of 64 MB, is full."""
         atoms = ", ".join(f"a2q(x0, x{i})" for i in range(1, 8))
         read = 0
         with self._connected() as connection:
             while read < 80e6:
                 query = f"Answer(x0, x1) <- {atoms} WINDOW {next(self._numbers)}s"
-                found = await connection.ask("POST", "/optimize", {"query": query})
-                place = f"/plans/{json.loads(found.body)['id']}/alternatives?limit=400"
+                answer = await connection.ask("POST", "/optimize", {"query": query})
+                place = f"/plans/{json.loads(answer.body)['id']}/alternatives?limit=400"
                 read += len((await connection.ask("GET", place)).body)
 
     async def use(self, seconds: float) -> None:
-        """Uses the service so long."""
+        """Sends requests of all kinds for a time."""
         until = time.monotonic() + seconds
-        kinds = [self._new, self._new, self._known, self._known, self._looking, self._wrong,
+        kinds = [self._new, self._new, self._cached, self._cached, self._looking, self._wrong,
                  self._hanging_up, self._streams]  # fmt: skip
         if self._running:
             kinds += [self._following, self._following, self._living]
@@ -139,14 +151,14 @@ class Clients:
                 using.create_task(self._again_and_again(kind, until))
 
     async def states(self) -> list[str]:
-        """What has become of the queries that run beside."""
-        found = []
+        """The states of the running queries."""
+        states = []
         with self._connected() as connection:
             for id_ in self._running:
                 query = json.loads((await connection.ask("GET", f"/queries/{id_}")).body)
                 problem = (query["error"] or {}).get("detail", "")
-                found.append(f"is {query['state']}, after {query['restarts']} restarts {problem}")
-        return found
+                states.append(f"is {query['state']}, after {query['restarts']} restarts {problem}")
+        return states
 
     async def _again_and_again(
         self, kind: Callable[[Connection], Awaitable[None]], until: float
@@ -176,17 +188,17 @@ class Clients:
         await self._ask(connection, "POST", "/optimize", question(next(self._numbers)))
         await asyncio.sleep(0.1)
 
-    async def _known(self, connection: Connection) -> None:
+    async def _cached(self, connection: Connection) -> None:
         await self._ask(connection, "POST", "/optimize", question(self._random.randrange(100)))
         await asyncio.sleep(0.1)
 
     async def _looking(self, connection: Connection) -> None:
-        asked = question(self._random.randrange(1_000))
-        id_ = json.loads(await self._ask(connection, "POST", "/optimize", asked)).get("id")
+        request = question(self._random.randrange(1_000))
+        id_ = json.loads(await self._ask(connection, "POST", "/optimize", request)).get("id")
         about = self._random.choice(("memo", "trace", "alternatives?limit=50"))
         await self._ask(connection, "GET", f"/plans/{id_}/{about}")
         for form in ("html", "mermaid"):
-            await self._ask(connection, "POST", "/explain", {**asked, "format": form})
+            await self._ask(connection, "POST", "/explain", {**request, "format": form})
         await asyncio.sleep(0.1)
 
     async def _wrong(self, connection: Connection) -> None:
@@ -223,9 +235,9 @@ class Clients:
 
     async def _living(self, connection: Connection) -> None:
         body = {"query": RUNNING[0], "interval": "1 second", "largest_batch": 50}
-        found = json.loads(await self._ask(connection, "POST", "/queries", body))
-        if "id" in found:
-            place = f"/queries/{found['id']}"
+        query = json.loads(await self._ask(connection, "POST", "/queries", body))
+        if "id" in query:
+            place = f"/queries/{query['id']}"
             await asyncio.sleep(8)
             await self._ask(connection, "POST", f"{place}/pause")
             await self._ask(connection, "POST", f"{place}/resume")
@@ -234,14 +246,14 @@ class Clients:
         await asyncio.sleep(15)
 
 
-async def left_alone(
+async def idle_soak(
     service: Service, home: Path, minutes: float, running: int, *, fill: bool, collect: bool
-) -> tuple[list[Held], Counter[str]]:
-    """What was held all along, and what was answered."""
+) -> tuple[list[Sample], Counter[str]]:
+    """Samples a service in use; returns the samples and the counts of answers by status."""
     clients = Clients(service, await run_beside(service, running))
     if fill:
         await clients.fill()
-    found: list[Held] = []
+    samples: list[Sample] = []
     started = time.monotonic()
 
     async def look() -> None:
@@ -250,9 +262,11 @@ async def left_alone(
             metrics = (await connection.ask("GET", "/metrics")).body.decode()
             plans = metrics.partition('headrace_plans_total{stop_reason="complete"} ')[2]
             passed = round((time.monotonic() - started) / 60, 2)
-            due = collect and (not found or int(passed) > int(found[-1].minute))
-            made = int(float(plans.split("\n")[0] or 0))
-            found.append(await asyncio.to_thread(held, service, home, passed, made, collect=due))
+            due = collect and (not samples or int(passed) > int(samples[-1].minute))
+            planned = int(float(plans.split("\n")[0] or 0))
+            samples.append(
+                await asyncio.to_thread(sample, service, home, passed, planned, collect=due)
+            )
             await asyncio.sleep(SAMPLE_SECONDS)
 
     looking = asyncio.create_task(look())
@@ -262,7 +276,7 @@ async def left_alone(
     looking.cancel()
     for state in await clients.states():
         clients.statuses[f"a query that {state}"] += 1
-    return found, clients.statuses
+    return samples, clients.statuses
 
 
 def main(
@@ -272,19 +286,19 @@ def main(
     running: Annotated[int, typer.Option(min=0, help="Queries that run beside.")] = 2,
     fill: Annotated[bool, typer.Option(help="Fill the cache of answers first.")] = True,
     collect: Annotated[
-        bool, typer.Option(help="The JVM collects its garbage each minute: what is left?")
+        bool, typer.Option(help="Measure the JVM's live heap each minute, after a collection.")
     ] = True,
-    out: Annotated[Path | None, typer.Option(help="Where everything goes, as JSON.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the results here, as JSON.")] = None,
 ) -> None:
-    """What a service holds that is left alone with its clients."""
+    """Samples the memory of a service that clients use for minutes."""
     console = Console(width=max(150, Console().width))
     console.print(headline(machine()))
-    with TemporaryDirectory(prefix="headrace-alone-") as made:
-        home = Path(made)
+    with TemporaryDirectory(prefix="headrace-soak-") as folder:
+        home = Path(folder)
         seconds = minutes * 60 + 120 if running else 0.0
         with serving(home, seconds=seconds) as service:
-            found, statuses = asyncio.run(
-                left_alone(service, home / "kept", minutes, running, fill=fill, collect=collect)
+            samples, statuses = asyncio.run(
+                idle_soak(service, home / "kept", minutes, running, fill=fill, collect=collect)
             )
         log = (home / "log").read_text("utf-8")
     if out is not None:
@@ -292,27 +306,27 @@ def main(
     faults = log.count('"fault"')
     table = Table("minute", *NAMES)
     shown: set[int] = set()
-    for one in found:
+    for one in samples:
         if int(one.minute) not in shown:
             shown.add(int(one.minute))
             table.add_row(f"{one.minute:.1f}", *(_text(getattr(one, name)) for name in NAMES))
-    slopes = {name: per_hour(found, name, warm) for name in NAMES}
+    slopes = {name: per_hour(samples, name, warm) for name in NAMES}
     table.add_row("each hour", *(f"{slope:+,.1f}" for slope in slopes.values()))
     console.print(table)
     console.print(f"answers: {dict(statuses)}; faults in the log: {faults}")
     options = {"minutes": minutes, "warm": warm, "running": running, "statuses": dict(statuses),
                "faults": faults, "per_hour": slopes}  # fmt: skip
-    save(out, "leave_alone", options, [asdict(one) for one in found])
+    save(out, "leave_alone", options, [asdict(one) for one in samples])
 
 
 def _heap(jvm: psutil.Process) -> float:
-    """MB of its heap that something refers to, after a collection."""
+    """The live heap of a JVM after a collection, in MB."""
     ask = [str(Path(jvm.exe()).with_name("jcmd")), str(jvm.pid), "GC.class_histogram"]
     try:
-        found = subprocess.run(ask, capture_output=True, text=True, check=True, timeout=60)
+        histogram = subprocess.run(ask, capture_output=True, text=True, check=True, timeout=60)
     except (OSError, subprocess.SubprocessError):
-        return nan  # a Java without its tools, or it has just ended
-    return int(found.stdout.split()[-1]) / 1e6
+        return nan  # a Java without its tools, or one that has just ended
+    return int(histogram.stdout.split()[-1]) / 1e6
 
 
 def _text(value: float) -> str:

@@ -1,4 +1,4 @@
-"""A service in a process of its own, and a client that costs little beside it."""
+"""Starts a service in its own process, and a light-weight HTTP client for it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from bench.measuring import ROOT
 EXAMPLES = ROOT / "examples" / "mathoverflow"
 START_SECONDS = 120
 IDLE_SECONDS = 4.0
-"""After more the service may be about to close a connection."""
+"""The longest idle time of a connection before the client reconnects."""
 
 QUERIES = (
     "Answer(x, y) <- x (a2q/c2a)+ y",
@@ -39,7 +39,7 @@ RUNNING = (
     "Answer(x, y) <- x (a/b)+ y WINDOW 10s SLIDE 1s",
     "Answer(x, z) <- a(x, y), b(y, z) WINDOW 10s SLIDE 1s",
 )
-"""Over the stream that is made, to be run beside."""
+"""Queries over the generated stream, to run during a benchmark."""
 
 EDGES_PER_SECOND = 100
 _VERTICES = 500
@@ -47,35 +47,35 @@ _VERTICES = 500
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """``headrace serve``; ``log`` is the file of what it says."""
+    """A running ``headrace serve``; ``log`` is the file of its standard error."""
 
     process: psutil.Process
     port: int
     log: Path
 
     def processes(self) -> list[psutil.Process]:
-        """The service and all that it has started."""
+        """The process of the service and all its children."""
         return [self.process, *self.process.children(recursive=True)]
 
     def cpu_seconds(self) -> float:
-        """The processor time of them all until now."""
+        """The processor time of all processes so far."""
         times = [process.cpu_times() for process in self.processes()]
         return sum(t.user + t.system + t.children_user + t.children_system for t in times)
 
 
 @contextmanager
 def serving(home: Path, *options: str, seconds: float = 0.0) -> Iterator[Service]:
-    """A service that is ready, over the bundled streams and one that is made; it has to end well.
+    """Starts a service over the bundled streams and a generated one, and stops it afterwards.
 
-    ``seconds`` says how long queries over the one that is made shall have something to read.
+    ``seconds`` is the length of the generated stream, as application time.
     """
     log = home / "log"
     command = [sys.executable, "-m", "headrace", "serve", "--port", "0"]
-    given = ["--home", home / "kept", "--catalog", _catalog(home, seconds), *options]
+    arguments = ["--home", home / "kept", "--catalog", _catalog(home, seconds), *options]
     with (
         log.open("wb") as writing,
         subprocess.Popen(
-            [*command, *map(str, given)],
+            [*command, *map(str, arguments)],
             cwd=ROOT,
             env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])},
             stderr=writing,
@@ -93,7 +93,7 @@ def serving(home: Path, *options: str, seconds: float = 0.0) -> Iterator[Service
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was answered, and how long that took."""
+    """An HTTP answer, and its time in milliseconds."""
 
     status: int
     headers: dict[str, str]
@@ -102,7 +102,7 @@ class Answer:
 
 
 class Connection:
-    """One connection that is kept, for one request after the other."""
+    """A persistent connection, for one request at a time."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -111,10 +111,10 @@ class Connection:
         self._good_until = 0.0
 
     async def ask(self, method: str, path: str, document: Any = None) -> Answer:
-        """The answer to a request.
+        """Sends a request and returns its answer.
 
         Raises:
-            OSError, EOFError: if the service does not take or answer it.
+            OSError, EOFError: if the service does not accept or answer the request.
         """
         started = time.perf_counter()
         if started > self._good_until:
@@ -132,34 +132,34 @@ class Connection:
             name.lower(): value.strip()
             for name, _, value in (line.partition(":") for line in lines if line)
         }
-        found = await self._reader.readexactly(int(headers.get("content-length", 0)))
+        content = await self._reader.readexactly(int(headers.get("content-length", 0)))
         ended = time.perf_counter()
         ms, self._good_until = (ended - started) * 1000, ended + IDLE_SECONDS
-        return Answer(int(first.split()[1]), headers, found, ms)
+        return Answer(int(first.split()[1]), headers, content, ms)
 
     def close(self) -> None:
-        """Hangs up."""
+        """Closes the connection."""
         if self._writer is not None:
             self._writer.close()
         self._reader = self._writer = None
 
 
 async def run_beside(service: Service, number: int) -> list[str]:
-    """Has so many queries run, and waits until each has had its first batch; their ids."""
+    """Starts a number of queries and waits for the first batch of each. Returns their ids."""
     connection, ids = Connection(service.port), []
     for query in (RUNNING * number)[:number]:
         body = {"query": query, "interval": "1 second", "largest_batch": EDGES_PER_SECOND}
-        while (made := await connection.ask("POST", "/queries", body)).status != 201:
-            if made.status not in (429, 503):
-                raise RuntimeError(f"no query can be run: {made.body.decode()}")
+        while (answer := await connection.ask("POST", "/queries", body)).status != 201:
+            if answer.status not in (429, 503):
+                raise RuntimeError(f"the service refused to run a query: {answer.body.decode()}")
             await asyncio.sleep(1.0)
-        ids.append(json.loads(made.body)["id"])
+        ids.append(json.loads(answer.body)["id"])
     for id_ in ids:
         while True:
-            found = json.loads((await connection.ask("GET", f"/queries/{id_}")).body)
-            if found["state"] in ("failed", "finished", "stopped"):
-                raise RuntimeError(f"a query is {found['state']}: {found['error']}")
-            if found["progress"] is not None and found["progress"]["edges"]:
+            query = json.loads((await connection.ask("GET", f"/queries/{id_}")).body)
+            if query["state"] in ("failed", "finished", "stopped"):
+                raise RuntimeError(f"a query is {query['state']}: {query['error']}")
+            if query["progress"] is not None and query["progress"]["edges"]:
                 break
             await asyncio.sleep(0.5)
     connection.close()
@@ -167,7 +167,7 @@ async def run_beside(service: Service, number: int) -> list[str]:
 
 
 def question(number: int) -> dict[str, Any]:
-    """A request for a plan; another one for each number."""
+    """A request for a plan, different for each number."""
     query = QUERIES[number % len(QUERIES)]
     return {"query": f"{query} WINDOW {100_000 + number // len(QUERIES)}s"}
 
@@ -179,15 +179,15 @@ def _catalog(folder: Path, seconds: float) -> Path:
     random, rows = Random(5), ["src,trg,label,ts"]
     for number in range(int(seconds * EDGES_PER_SECOND) + 1):
         source, target = random.randrange(_VERTICES), random.randrange(_VERTICES)
-        # Vertices come and go, as in a stream without end.
+        # Each minute has new vertices, as in an unbounded stream.
         of = number // (60 * EDGES_PER_SECOND)
         when = number // EDGES_PER_SECOND
         rows.append(f"{of}.{source},{of}.{target},{random.choice('ab')},{when}")
     (folder / "made.csv").write_text("\n".join(rows) + "\n", "ascii")
-    known = {"rate": EDGES_PER_SECOND / 2, "distinct_src": _VERTICES, "distinct_trg": _VERTICES}
+    label = {"rate": EDGES_PER_SECOND / 2, "distinct_src": _VERTICES, "distinct_trg": _VERTICES}
     document["streams"]["made"] = {
         "source": {"format": "csv", "path": str(folder / "made.csv")},
-        "labels": {"a": known, "b": dict(known)},
+        "labels": {"a": label, "b": dict(label)},
     }
     file = folder / "catalog.yaml"
     file.write_text(yaml.safe_dump(document), "utf-8")
@@ -197,12 +197,12 @@ def _catalog(folder: Path, seconds: float) -> Path:
 def _port(log: Path, process: subprocess.Popen[bytes]) -> int:
     until = time.monotonic() + START_SECONDS
     while time.monotonic() < until:
-        said = log.read_text("utf-8")
-        found = re.search(r"listens on http://127\.0\.0\.1:(\d+)", said)
-        if found:
-            return int(found[1])
+        text = log.read_text("utf-8")
+        listening = re.search(r"listens on http://127\.0\.0\.1:(\d+)", text)
+        if listening:
+            return int(listening[1])
         if process.poll() is not None:
-            raise RuntimeError(f"the service did not start: {said}")
+            raise RuntimeError(f"the service did not start: {text}")
         time.sleep(0.1)
     raise RuntimeError("the service did not start in time")
 

@@ -1,12 +1,10 @@
-"""Kills a running query again and again: ``python -m bench.soak --kills 100 --seed 1``.
+"""Kills running queries repeatedly and compares results: ``python -m bench.soak --kills 100``.
 
-Queries run through ``headrace run`` on made streams, two partitions each. The driver, its JVM, a
-Python worker or all of them are killed (SIGKILL), half of the time at random and half just when a
-micro-batch has come to a step of its end, or Spark writes a file of its checkpoint
-(:mod:`bench.victims`); the first kill of a query is always at a file of its first batch. The same
-command is given again until it ends. Then the lines in the output folder, as any reader finds them,
-must be those of an undisturbed run: the same answers at every instant, no line more often, none
-torn.
+Queries run through ``headrace run`` on generated streams, with two partitions. Each kill (SIGKILL)
+hits the driver, its JVM, a Python worker or all of them (:mod:`bench.victims`). A part of the kills
+is at random moments, the others at a step of a micro-batch. The first kill of a query is always at
+a file of its first batch. The same command is started again until it ends. Then the output folder
+must have the results of an undisturbed run: the same snapshots, no line more often, no torn line.
 """
 
 from __future__ import annotations
@@ -29,22 +27,30 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.measuring import Spread, headline, machine, save
-from bench.victims import FILES, KINDS, MOMENTS, Kind, Moment, Victim, Watch
+from bench.victims import FILES, KINDS, MOMENTS, KillableRun, Kind, Moment, Watch
 
 OFTEN: Final[tuple[Kind, ...]] = ("worker", "worker", "worker", *KINDS)
-"""A worker as often as all else: that takes no new start."""
+"""The kinds to choose from: mostly workers, since a killed worker needs no restart."""
 WHEN: Final[tuple[Moment, ...]] = ("any", "any", "any", *MOMENTS[1:])
-"""A quarter of the kills at random."""
+"""The moments to choose from: a part of the kills is at random moments."""
 FIRST: Final[tuple[Kind, ...]] = ("driver", "jvm", "tree")
-"""What is killed at the first file: no worker is there yet."""
+"""The kinds to choose from at the first file, when no worker runs yet."""
 
 _PATIENCE: Final = 300.0
-"""Seconds without an end after which a run counts as stuck."""
+"""The seconds after which a run counts as stuck."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A query over edges of ``labels``; ``step`` is the most time from one edge to the next."""
+    """A query over a generated stream.
+
+    Attributes:
+        query: the query as RQ text.
+        labels: the labels of the edges, one letter each.
+        edges: the number of edges.
+        vertices: the number of vertices.
+        step: the most ticks from one edge to the next.
+    """
 
     query: str
     labels: str
@@ -67,9 +73,17 @@ CASES: Final = {
 
 @dataclass(slots=True)
 class Round:
-    """One query, killed until it ended; ``wrong`` says what is not as undisturbed.
+    """One query, killed several times and restarted until it ended.
 
-    ``starts`` are runs of the command, ``identical`` is whether the lines are the same, one by one.
+    Attributes:
+        query: the name of the case.
+        kills: the number of kills by kind of process.
+        moments: the number of kills by moment.
+        starts: the number of runs of the command.
+        lines: the number of result lines.
+        identical: whether the lines equal those of the undisturbed run.
+        wrong: the differences that are errors.
+        seconds: the time of all runs.
     """
 
     query: str
@@ -95,7 +109,7 @@ def stream(case: Case, seed: int, file: Path) -> None:
 
 
 def command(case: Case, file: Path, folder: Path, batch: int) -> list[str]:
-    """What a user would type."""
+    """The command line of a run."""
     return [
         sys.executable, "-m", "headrace", "run", case.query, "--input", str(file),
         "--output", str(folder / "out"), "--checkpoint", str(folder / "checkpoint"),
@@ -104,8 +118,8 @@ def command(case: Case, file: Path, folder: Path, batch: int) -> list[str]:
 
 
 def lines_of(folder: Path) -> tuple[Counter[str], list[str]]:
-    """The lines that a listing of a folder shows, and what is torn."""
-    found: Counter[str] = Counter()
+    """The result lines in the files of a folder, and descriptions of torn lines."""
+    lines: Counter[str] = Counter()
     torn = []
     for file in sorted(p for p in folder.iterdir() if p.is_file()):
         text = file.read_text("utf-8")
@@ -113,21 +127,21 @@ def lines_of(folder: Path) -> tuple[Counter[str], list[str]]:
             torn.append(f"{file.name} ends within a line")
         for line in text.splitlines():
             try:
-                found[json.dumps(json.loads(line), sort_keys=True)] += 1
+                lines[json.dumps(json.loads(line), sort_keys=True)] += 1
             except ValueError:
                 torn.append(f"{file.name} has a line that is no JSON: {line[:80]}")
-    return found, torn
+    return lines, torn
 
 
 def validity(lines: Counter[str]) -> dict[str, list[tuple[int, int]]]:
-    """When each answer holds, as intervals that do not touch."""
-    given: dict[str, list[tuple[int, int]]] = {}
+    """The validity of each answer, as disjoint intervals that do not touch."""
+    by_answer: dict[str, list[tuple[int, int]]] = {}
     for line in lines:
         document: dict[str, Any] = json.loads(line)
         ts, exp = document.pop("ts", 0), document.pop("exp", None)
         key = json.dumps(document, sort_keys=True)
-        given.setdefault(key, []).append((ts, 1 << 62 if exp is None else exp))
-    return {key: _joined(intervals) for key, intervals in given.items()}
+        by_answer.setdefault(key, []).append((ts, 1 << 62 if exp is None else exp))
+    return {key: _joined(intervals) for key, intervals in by_answer.items()}
 
 
 def _joined(intervals: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -140,29 +154,29 @@ def _joined(intervals: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return joined
 
 
-def compared(done: Round, found: Counter[str], expected: Counter[str]) -> None:
-    """Notes what is not as undisturbed."""
-    done.lines = found.total()
-    done.identical = found == expected
+def compared(done: Round, lines: Counter[str], expected: Counter[str]) -> None:
+    """Compares the lines of a round with those of the undisturbed run, and records errors."""
+    done.lines = lines.total()
+    done.identical = lines == expected
     if done.identical:
         return
-    twice = [line for line, count in (found - expected).items() if line in expected and count]
+    twice = [line for line, count in (lines - expected).items() if line in expected and count]
     if twice:
         done.wrong.append(f"{len(twice)} lines too often, such as {twice[0]}")
-    if validity(found) != validity(expected):
-        done.wrong.append("other answers at some instant")
+    if validity(lines) != validity(expected):
+        done.wrong.append("a snapshot differs")
 
 
 def undisturbed(case: Case, file: Path, folder: Path, batch: int) -> tuple[Counter[str], float]:
-    """The lines of a run that nobody kills, and its seconds."""
+    """The lines of a run without kills, and its seconds."""
     folder.mkdir()
     started = time.monotonic()
-    victim = Victim(command(case, file, folder, batch), folder / "log")
+    run = KillableRun(command(case, file, folder, batch), folder / "log")
     try:
-        if not victim.ends_within(_PATIENCE) or victim.process.returncode:
+        if not run.ends_within(_PATIENCE) or run.process.returncode:
             raise RuntimeError(f"the undisturbed run failed:\n{(folder / 'log').read_text()}")
     finally:
-        victim.close()
+        run.close()
     lines, torn = lines_of(folder / "out")
     assert not torn, torn
     return lines, time.monotonic() - started
@@ -182,38 +196,49 @@ def killed(
     most: int,
     until: float,
 ) -> Round:
-    """One query, killed up to ``most`` times and not after ``until``, then left to its end.
+    """Runs one query with kills, then lets it end.
 
-    ``first`` are the moments of the first kill, if there are any.
+    Args:
+        name: the name of the case.
+        case: the query and its stream.
+        file: the file of the stream.
+        folder: a new folder for output, checkpoint and log.
+        batch: the most edges of a micro-batch.
+        random: chooses kinds and moments.
+        kinds: the kinds of processes to kill.
+        moments: the moments of kills.
+        first: the moments of the first kill; empty for ``moments``.
+        most: the largest number of kills.
+        until: the monotonic time after which nothing is killed.
     """
     folder.mkdir()
     done = Round(name)
     started = time.monotonic()
     while True:
         done.starts += 1
-        victim = Victim(command(case, file, folder, batch), folder / "log")
+        run = KillableRun(command(case, file, folder, batch), folder / "log")
         try:
             while done.kills.total() < most and time.monotonic() < until:
                 if first and not done.kills:
                     kind, moment = random.choice(FIRST), random.choice(first)
                 else:
                     kind, moment = random.choice(kinds), random.choice(moments)
-                if not _comes(kind, moment, victim, folder=folder, random=random, until=until):
+                if not _comes(kind, moment, run, folder=folder, random=random, until=until):
                     break
-                if victim.kill(kind, random):
+                if run.kill(kind, random):
                     done.kills[kind] += 1
                     done.moments[moment] += 1
-            if not victim.ends_within(_PATIENCE):
+            if not run.ends_within(_PATIENCE):
                 done.wrong.append(f"a run did not end in {_PATIENCE:.0f} s")
                 break
         finally:
-            # What a killed driver leaves behind goes by itself, and the next start waits for it.
-            if victim.process.poll() is None or victim.process.returncode == 0:
-                victim.close()
-        if victim.process.returncode == 0:
+            # Processes that a killed driver leaves behind end by themselves; the next start waits.
+            if run.process.poll() is None or run.process.returncode == 0:
+                run.close()
+        if run.process.returncode == 0:
             break
-        if victim.process.returncode not in (-signal.SIGKILL, 1, 2, 3, 4):
-            done.wrong.append(f"a run ended with {victim.process.returncode}")
+        if run.process.returncode not in (-signal.SIGKILL, 1, 2, 3, 4):
+            done.wrong.append(f"a run ended with {run.process.returncode}")
         if done.starts > most + 5:
             done.wrong.append("the run fails without being killed")
             break
@@ -227,19 +252,19 @@ def killed(
 
 
 def _comes(
-    kind: Kind, moment: Moment, victim: Victim, *, folder: Path, random: Random, until: float
+    kind: Kind, moment: Moment, run: KillableRun, *, folder: Path, random: Random, until: float
 ) -> bool:
     """Waits for the moment of a kill; False if the run ends before it, or the time is over."""
     if moment == "any":
-        if victim.ends_within(random.uniform(0.2, 3.0 if kind == "worker" else 40.0)):
+        if run.ends_within(random.uniform(0.2, 3.0 if kind == "worker" else 40.0)):
             return False
-        # Workers are there only while the stream runs: they are waited for.
-        while kind == "worker" and not victim.has_workers():
-            if victim.ends_within(0.2) or time.monotonic() > until:
+        # Workers exist only while the stream runs: wait for them.
+        while kind == "worker" and not run.has_workers():
+            if run.ends_within(0.2) or time.monotonic() > until:
                 return False
-        return victim.process.poll() is None
+        return run.process.poll() is None
     nth = random.randint(1, 4)  # not always in the first batch after a start
-    return all(Watch(moment, folder).sees_it_within(_PATIENCE, victim) for _ in range(nth))
+    return all(Watch(moment, folder).sees_new_file_within(_PATIENCE, run) for _ in range(nth))
 
 
 def soak(
@@ -253,17 +278,28 @@ def soak(
     first: Sequence[Moment] = FILES,
     batch: int = 300,
     per_round: int = 12,
-    known: Mapping[str, Counter[str]] | None = None,
+    undisturbed_lines: Mapping[str, Counter[str]] | None = None,
     console: Console | None = None,
 ) -> list[Round]:
-    """Rounds over the cases in turn, until there were enough kills or the time is over.
+    """Runs rounds over the cases in turn, until enough kills are done or the time is over.
 
-    ``known`` are the lines of undisturbed runs; other ones are run first.
+    Args:
+        kills: the number of kills.
+        seed: the seed of streams and moments.
+        seconds: the time after which nothing is killed.
+        cases: the names of the cases.
+        kinds: the kinds of processes to kill.
+        moments: the moments of kills.
+        first: the moments of each round's first kill.
+        batch: the most edges of a micro-batch.
+        per_round: the most kills of a round.
+        undisturbed_lines: lines of undisturbed runs by case; other cases run undisturbed first.
+        console: prints the progress.
     """
     random = Random(seed)
     until = time.monotonic() + seconds
     rounds: list[Round] = []
-    expected = dict(known or {})
+    expected = dict(undisturbed_lines or {})
     with TemporaryDirectory(prefix="headrace-soak-") as tmp:
         while sum(r.kills.total() for r in rounds) < kills and time.monotonic() < until:
             name = cases[len(rounds) % len(cases)]
@@ -274,8 +310,8 @@ def soak(
             if name not in expected:
                 expected[name], took = undisturbed(case, file, Path(tmp) / name, batch)
                 if console:
-                    lines = expected[name].total()
-                    console.print(f"{name}: {lines:,} lines undisturbed, {took:.0f} s")
+                    count = expected[name].total()
+                    console.print(f"{name}: {count:,} lines undisturbed, {took:.0f} s")
             folder = Path(tmp) / f"{name}-{len(rounds)}"
             left = min(per_round, kills - sum(r.kills.total() for r in rounds))
             done = killed(
@@ -291,15 +327,16 @@ def soak(
                 most=left,
                 until=until,
             )
-            found, torn = lines_of(folder / "out")
+            lines, torn = lines_of(folder / "out")
             done.wrong += torn
-            compared(done, found, expected[name])
+            compared(done, lines, expected[name])
             rounds.append(done)
             if console:
-                said = "; ".join(done.wrong) or ("same lines" if done.identical else "same answers")
+                outcome = "same lines" if done.identical else "same answers"
                 console.print(
                     f"{name}: {done.kills.total()} kills {dict(done.kills)} {dict(done.moments)}, "
-                    f"{done.starts} starts, {done.seconds:.0f} s: {said}",
+                    f"{done.starts} starts, {done.seconds:.0f} s: "
+                    f"{'; '.join(done.wrong) or outcome}",
                     soft_wrap=True,
                 )
             if done.wrong:
@@ -343,13 +380,13 @@ def _table(rounds: Sequence[Round]) -> Table:
 
 def main(
     *,
-    kills: Annotated[int, typer.Option(help="So many, then the last run ends.")] = 20,
-    seed: Annotated[int, typer.Option(help="Of streams and moments.")] = 1,
-    minutes: Annotated[float, typer.Option(help="No kill after so much time.")] = 30.0,
+    kills: Annotated[int, typer.Option(help="Number of kills.")] = 20,
+    seed: Annotated[int, typer.Option(help="Seed of streams and moments.")] = 1,
+    minutes: Annotated[float, typer.Option(help="Minutes after which nothing is killed.")] = 30.0,
     only: Annotated[str, typer.Option(help="Queries with this in their name.")] = "",
-    out: Annotated[Path | None, typer.Option(help="Write the account here, as JSON.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the results here, as JSON.")] = None,
 ) -> None:
-    """Kills runs at random moments; ends with 1 if any result was not as undisturbed."""
+    """Kills runs at random moments; exits with 1 if a result differs from an undisturbed run."""
     console = Console(width=None if Console().is_terminal else 160)
     console.print(headline(machine()))
     chosen = [name for name in CASES if only in name]
@@ -359,7 +396,7 @@ def main(
         f"{sum(r.kills.total() for r in rounds)} kills, {sum(r.starts for r in rounds)} starts, "
         f"{sum(bool(r.wrong) for r in rounds)} of {len(rounds)} rounds wrong"
     )
-    accounts = [
+    documents = [
         {
             **asdict(replace(done, kills=Counter(), moments=Counter())),
             "kills": dict(done.kills),
@@ -367,7 +404,7 @@ def main(
         }
         for done in rounds
     ]
-    save(out, "soak", {"kills": kills, "seed": seed, "minutes": minutes}, accounts)
+    save(out, "soak", {"kills": kills, "seed": seed, "minutes": minutes}, documents)
     if any(r.wrong for r in rounds):
         raise typer.Exit(1)
 

@@ -1,7 +1,7 @@
-"""Runs of the command that are meant to be killed, and when and what of them is.
+"""Fault injection: starts runs of the command and kills their processes at chosen moments.
 
-A kill is at a random moment, or aimed: at the instant when something of a micro-batch has just
-appeared on disk and what follows it has not.
+A kill is at a random moment, or aimed at a step of a micro-batch: right after a file of that step
+has appeared on disk, and before the next step.
 """
 
 from __future__ import annotations
@@ -25,20 +25,23 @@ KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 Moment = Literal[
     "any", "staged", "stored", "published", "metadata", "sources", "offsets", "state", "commits"
 ]
-"""``staged``: a task has written its results, so its index has changed, and its state is not
-committed; ``stored``: a partition's state is committed, and the batch's results are not out;
-``published``: some are, and Spark does not know yet that the batch has ended. The others are parts
-of Spark's checkpoint: a file has appeared there, under its own or under a temporary name."""
+"""The moment of a kill.
+
+``any``: a random moment. ``staged``: a task has written its results and changed its index, but its
+state is not committed. ``stored``: the state of a partition is committed, but the results of the
+batch are not published. ``published``: some results are published, but Spark has not recorded the
+end of the batch. The other moments are folders of Spark's checkpoint: a file has appeared there,
+under its final or a temporary name."""
 MOMENTS: Final[tuple[Moment, ...]] = get_args(Moment)
 
 FILES: Final[tuple[Moment, ...]] = ("metadata", "sources", "offsets", "state", "commits")
-"""Those of Spark's checkpoint, which a first batch comes to one after the other."""
+"""The moments of Spark's checkpoint, in the order in which the first batch reaches them."""
 
 _LOOK_SECONDS: Final = 0.001
 
 
-class Victim:
-    """A run of the command, in a session of its own."""
+class KillableRun:
+    """A run of the command in its own session, whose processes can be killed."""
 
     def __init__(self, arguments: Sequence[str], log: Path) -> None:
         self._log = log.open("ab")
@@ -54,7 +57,7 @@ class Victim:
         self._seen: dict[int, psutil.Process] = {}
 
     def ends_within(self, seconds: float) -> bool:
-        """Whether the command ends in so much time."""
+        """Whether the command ends within a time."""
         try:
             self.process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -62,14 +65,14 @@ class Victim:
         return True
 
     def kill(self, kind: Kind, random: Random) -> bool:
-        """Kills what is meant, if it is there."""
-        found = self._chosen(kind, random)
-        for process in found:
+        """Kills the processes of a kind. Returns whether there were any."""
+        chosen = self._chosen(kind, random)
+        for process in chosen:
             try:
                 process.send_signal(signal.SIGKILL)
             except psutil.NoSuchProcess:
                 continue
-        return bool(found)
+        return bool(chosen)
 
     def _chosen(self, kind: Kind, random: Random) -> list[psutil.Process]:
         below = self._below()
@@ -86,19 +89,19 @@ class Victim:
                 return [random.choice(workers)] if workers else []
 
     def has_workers(self) -> bool:
-        """Whether Python workers are there now."""
+        """Whether Python workers run now."""
         return bool(_workers(self._below()))
 
     def _below(self) -> list[psutil.Process]:
         try:
-            found = self._tree.children(recursive=True)
+            children = self._tree.children(recursive=True)
         except psutil.NoSuchProcess:
-            found = []
-        self._seen.update({p.pid: p for p in found})
-        return [p for p in found if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+            children = []
+        self._seen.update({p.pid: p for p in children})
+        return [p for p in children if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
 
     def close(self) -> None:
-        """Leaves nothing of it running."""
+        """Kills all processes of the run that are still alive."""
         self._below()
         for process in [*self._seen.values(), self._tree]:
             try:
@@ -136,17 +139,17 @@ def _parent(process: psutil.Process) -> int:
 
 
 class Watch:
-    """Sees what is new of a moment's kind since it began to look."""
+    """Watches the files of a moment for new names."""
 
     def __init__(self, moment: Moment, folder: Path) -> None:
         self._moment = moment
         self._folder = folder
         self._before = self._names()
 
-    def sees_it_within(self, seconds: float, victim: Victim) -> bool:
-        """Whether something new appears in so much time, while the run goes on."""
+    def sees_new_file_within(self, seconds: float, run: KillableRun) -> bool:
+        """Whether a new file appears within a time, while the run continues."""
         until = time.monotonic() + seconds
-        while time.monotonic() < until and victim.process.poll() is None:
+        while time.monotonic() < until and run.process.poll() is None:
             now = self._names()
             if now - self._before:
                 return True
@@ -168,7 +171,7 @@ class Watch:
             case "metadata":
                 return frozenset(p.name for p in self._spark.glob("*metadata*"))
             case "sources" | "offsets" | "state" | "commits":
-                # Hadoop's own files of checksums are among them, and all that is half written.
+                # Includes Hadoop's checksum files and files that are being written.
                 return frozenset(map(str, (self._spark / self._moment).rglob("*")))
 
     @property
@@ -177,12 +180,12 @@ class Watch:
 
 
 def _files(folder: Path, ending: str, least: int = 0) -> frozenset[str]:
-    found = []
+    names = []
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
                 if entry.name.endswith(ending) and entry.stat().st_size >= least:
-                    found.append(entry.name)
+                    names.append(entry.name)
     except OSError:
-        pass  # not there yet, or gone between two looks
-    return frozenset(found)
+        pass  # the folder does not exist yet, or a file was removed meanwhile
+    return frozenset(names)

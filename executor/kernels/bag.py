@@ -1,7 +1,8 @@
-"""A bag of rows, for streams with deletions: each row may be taken back alone.
+"""A bag of rows, for streams with deletions: each copy of a row can be taken back.
 
-Rows are one entry of the store (:mod:`headrace.executor.kernels.rows`) if they agree in columns
-*and* expiry; the entry counts its copies. One without copies stays in its chain until a sweep.
+Rows of equal columns *and* equal expiry share an entry of the store
+(:mod:`headrace.executor.kernels.rows`), which counts its copies. An entry without copies stays in
+its chain until a sweep.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from .tables import EMPTY, mixed
 
 @kernel
 def _find_entry(held: Rows, columns: IntArray, i: int, expiry: int, hashed: int) -> int:
-    """The slot in ``values`` of batch row i with an expiry, or the free one where it belongs."""
+    """The slot in ``values`` of batch row ``i`` with an expiry, or the free slot for it."""
     rows, values, width = held.rows, held.values, held.columns.shape[0]
     mask = values.shape[0] - 1
     slot = hashed & mask
@@ -32,7 +33,7 @@ def _find_entry(held: Rows, columns: IntArray, i: int, expiry: int, hashed: int)
 
 @kernel
 def add(held: Rows, columns: IntArray, i: int, expiry: int) -> int:
-    """Holds one more copy of batch row i; returns its entry. The caller sees to room."""
+    """Adds a copy of batch row ``i``; returns its entry. The caller ensures that there is room."""
     rows, width = held.rows, held.columns.shape[0]
     hashed = mixed(hash_in(columns, i, held.columns) + expiry)
     slot = _find_entry(held, columns, i, expiry, hashed)
@@ -46,7 +47,7 @@ def add(held: Rows, columns: IntArray, i: int, expiry: int) -> int:
 
 @kernel
 def take(held: Rows, columns: IntArray, i: int, expiry: int) -> int:
-    """Takes one copy of batch row i back; returns its entry, or EMPTY if there is no copy."""
+    """Removes a copy of batch row ``i``; returns its entry, or EMPTY if there is no copy."""
     hashed = mixed(hash_in(columns, i, held.columns) + expiry)
     row = held.values[_find_entry(held, columns, i, expiry, hashed), 1]
     copies = held.columns.shape[0] + COPIES
@@ -58,7 +59,7 @@ def take(held: Rows, columns: IntArray, i: int, expiry: int) -> int:
 
 @kernel
 def latest(held: Rows, first: int, field: int, now: int) -> int:
-    """The largest expiry in a chain of entries whose ``field`` is set; ``now`` if none."""
+    """The largest expiry of the entries of a chain with ``field`` set, but at least ``now``."""
     rows, width = held.rows, held.columns.shape[0]
     result, row = now, first
     while row != EMPTY:

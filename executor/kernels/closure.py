@@ -1,9 +1,9 @@
-"""SLIDE_PATH: what roots reach over the product graph, as sets of bits.
+"""SLIDE_PATH: the targets that roots reach over the product graph, as bit sets.
 
-The graph is flat: the arcs of product node p are ``heads[starts[p] : starts[p + 1]]``, and an arc
-counts if its width is at least some level. Strongly connected components are found by Tarjan's
-algorithm, each after those that it leads to, so that what it reaches is the union of what they do:
-one operation on 64 targets at a time for each arc.
+The graph is in compressed rows: node p has the arcs ``heads[starts[p] : starts[p + 1]]``. An arc
+counts if its width is at least a level. Tarjan's algorithm finds each strongly connected component
+after its successors. So the targets of a component are the union of those of its successors: for
+each arc one operation on 64 targets at a time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from .compiling import kernel
 
 Bits = NDArray[uint64]
 
-# Rows of `work`, one number for each product node.
+# Rows of `work`, with a number for each product node: Tarjan's low link, its discovery number, the
+# stack of open nodes, the call stack, and the next arc to follow.
 LOW, NUMBER, STACK, CALLS, AT, WORK_FIELDS = range(6)
 UNSEEN = -1
 
@@ -35,22 +36,22 @@ def reach(
     work: IntArray,
     reached: Bits,
 ) -> None:
-    """Sets ``reached[component[p]]`` for each product node p that a root leads to.
+    """Sets ``reached[component[p]]`` for each product node p that a root reaches.
 
-    Bit b says that a node of vertex ``first + b`` that accepts is in the component, or reached.
+    Bit b is set if the component has or reaches an accepting node of vertex ``first + b``.
     """
     words = reached.shape[1]
     low, number, stack, calls, at = work[LOW], work[NUMBER], work[STACK], work[CALLS], work[AT]
     number[:] = UNSEEN
     component[:] = UNSEEN
-    found = components = held = 0
+    numbered = components = held = 0
     for root in roots:
         if number[root * states] != UNSEEN:
             continue
         depth, node = 0, root * states
         calls[0], at[node] = node, starts[node]
-        number[node] = low[node] = found
-        found += 1
+        number[node] = low[node] = numbered
+        numbered += 1
         stack[held] = node
         held += 1
         while depth >= 0:
@@ -62,8 +63,8 @@ def reach(
                     continue
                 to = heads[arc]
                 if number[to] == UNSEEN:
-                    number[to] = low[to] = found
-                    found += 1
+                    number[to] = low[to] = numbered
+                    numbered += 1
                     stack[held] = to
                     held += 1
                     depth += 1
@@ -76,6 +77,7 @@ def reach(
                 low[calls[depth]] = min(low[calls[depth]], low[node])
             if low[node] < number[node]:
                 continue
+            # The node is the root of a component: pop its members, then add what they reach.
             own = reached[components]
             own[:] = 0
             below = held
@@ -116,11 +118,12 @@ def report(
     out: IntArray,
     written: int,
 ) -> tuple[int, int]:
-    """Writes the pairs of roots from ``begin`` on that are reached, and neither were before the
-    slide nor are ``done``, which they then are.
+    """Writes the new pairs of the roots from ``begin`` on.
 
-    Returns the root to go on with, when there is room for all that it may reach, and the rows
-    written.
+    A pair is new if the root reaches the target now, did not before the slide, and the pair is not
+    ``done``. Written pairs become ``done``. Stops at a root whose targets may not fit into ``out``.
+
+    Returns the root to continue with, and the number of rows written.
     """
     words = reached.shape[1]
     for k in range(begin, roots.shape[0]):

@@ -1,4 +1,4 @@
-"""Coalescing: what a row says beyond earlier rows of its value."""
+"""Coalescing: the validity that a row adds to earlier rows of its value."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from .rows import (
 from .stops import DONE, OUT_FULL, SWEEP_DUE
 from .tables import EMPTY
 
-# The header: the row in work, results, and how many the row may give.
+# The header: the current row, results written, and the largest number of results of the row.
 ROW, OUT, NEED, HEADER_FIELDS = range(4)
 
 
 @kernel
 def advance(h: IntArray, batch: Input, held: Rows, extends: IntArray, tally: Tally) -> int:
-    """Marks in ``extends`` the rows that expire later than any before them of their value."""
+    """Sets ``extends`` to 1 for the rows that expire later than all earlier rows of their value."""
     columns, ts, exp = batch.columns, batch.ts, batch.exp
     rows, at = held.rows, held.columns.shape[0] + EXPIRY
     for i in range(h[ROW], ts.shape[0]):
@@ -38,7 +38,7 @@ def advance(h: IntArray, batch: Input, held: Rows, extends: IntArray, tally: Tal
         hashed = hash_in(columns, i, held.columns)
         slot = find_value(held, columns, i, hashed)
         row = held.values[slot, 1]
-        reported = ts[i]  # until when an earlier row says the same
+        reported = ts[i]  # the expiry of earlier rows of the value
         if row == EMPTY:
             append(held, columns, i, exp[i], exp[i], hashed, slot)
         else:
@@ -64,8 +64,10 @@ def _length(held: Rows, first: int) -> int:
 
 @kernel
 def _report_anew(held: Rows, first: int, now: int, holds: int, out: IntArray, written: int) -> int:
-    """Takes back what was reported of a value, and reports that it holds until ``holds`` (``now``:
-    no longer); returns how many rows are written."""
+    """Retracts the reported rows of a value, and reports a row that expires at ``holds``.
+
+    Reports none if ``holds`` is ``now``. Returns the number of rows written in total.
+    """
     rows, width = held.rows, held.columns.shape[0]
     again, row = EMPTY, first
     while row != EMPTY:
@@ -86,10 +88,10 @@ def _report_anew(held: Rows, first: int, now: int, holds: int, out: IntArray, wr
 
 @kernel
 def with_deletions(h: IntArray, batch: Input, held: Rows, out: IntArray) -> int:
-    """Writes how long the longest row of a value lasts, when that changes.
+    """Writes the largest expiry of a value whenever it changes.
 
-    A row that lasts longer than what was reported is reported. When the last row that lasts as
-    long is taken back, all that was reported is taken back, and what still holds is reported anew.
+    A row that expires later than the reported rows is reported. If the last row with the largest
+    expiry is taken back, all reported rows are retracted, and the longest other row is reported.
     """
     columns, ts, exp = batch.columns, batch.ts, batch.exp
     while h[ROW] < ts.shape[0]:

@@ -1,19 +1,18 @@
-"""Compiles kernels once: for one signature each, into a cache that outlives the process.
+"""Compiles kernels once each, into a cache on disk.
 
-In: the functions of this folder. Out: dispatchers of numba whose machine code is kept in
+In: the functions of this folder. Out: dispatchers of numba whose machine code is cached in
 
 1. ``NUMBA_CACHE_DIR``, if that is set and can be written to;
 2. the ``__pycache__`` beside the sources, if that can be written to;
 3. the user's cache folder, and at last a folder of the user's own among temporary files.
 
-Numba looks only at the file of a kernel itself to see whether its code is up to date, not at those
-of the functions that were compiled into it. So all files together are the version of all code,
-and each version has a folder of its own. What an image was built with (``__pycache__``, written by
-``headrace warm`` and not writable later) is copied to where it can be added to: code for another
-processor would have to be.
+Numba checks only the source file of a kernel, not the files of functions that were inlined into it.
+So the version of the cache is a hash of all source files, and each version has its own folder. A
+container image holds the cache in ``__pycache__``, written by ``headrace warm`` and read-only
+later. It is copied to a writable folder, since another processor needs its own code.
 
-Processes that need a kernel at the same time compile it once: the first locks it, and the others
-wait and load what it has made. Uses numba's ``numba.core.caching`` (0.61 and later).
+If several processes need a kernel at the same time, the first locks and compiles it, and the others
+wait and load its code. Uses numba's ``numba.core.caching`` (0.61 and later).
 """
 
 from __future__ import annotations
@@ -38,20 +37,19 @@ from platformdirs import user_cache_path
 SOURCES: Final = Path(__file__).parent
 _NAME: Final = "headrace-kernels"
 _VERSIONS: Final = 3
-"""How many versions of the code are kept."""
+"""The number of versions in the cache."""
 _LONGEST_WAIT_SECONDS: Final = 600.0
-"""A process that compiles may hang or be stopped: after so long another one compiles too."""
+"""The longest wait for the lock of another process, which may hang; then this one compiles too."""
 _LOOK_SECONDS: Final = 0.05
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def kernel(function: _Function) -> _Function:
-    """A function of this folder, compiled when it is first called.
+    """Compiles a function of this folder at its first call.
 
-    It allocates nothing, and its caller holds the arrays that it works on. So numba need not
-    count references to them (``_nrt``), which costs a fourth of the time where a function is
-    given a named tuple of arrays.
+    A kernel allocates nothing, and its caller holds its arrays. So numba need not count references
+    (``_nrt``), which would take a fourth of the time of a function with a named tuple of arrays.
     """
     options: dict[str, Any] = {"_nrt": False}
     dispatcher: Any = njit(**options)(function)
@@ -61,7 +59,7 @@ def kernel(function: _Function) -> _Function:
 
 @cache
 def version() -> str:
-    """What all kernels' sources are, as one word."""
+    """A hash of the sources of all kernels."""
     digest = hashlib.sha256()
     for source in sorted(SOURCES.glob("*.py")):
         digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
@@ -70,7 +68,7 @@ def version() -> str:
 
 @cache
 def code_folder() -> Path:
-    """Where this process keeps machine code and finds what others have compiled."""
+    """The folder of the cache of machine code, shared with other processes."""
     beside = SOURCES / "__pycache__"
     folder = next(own for own in _places() if _is_writable(own / version()))
     if folder != beside:
@@ -80,7 +78,7 @@ def code_folder() -> Path:
 
 
 def _places() -> Iterator[Path]:
-    """Folders for the code of all versions, the best first."""
+    """Candidate folders for the cache of all versions, the best first."""
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     if chosen:
         yield Path(chosen) / _NAME
@@ -92,7 +90,7 @@ def _places() -> Iterator[Path]:
 
 
 def _is_private(folder: Path) -> bool:
-    """Makes a folder that nobody else can write to: what is read from there is executed."""
+    """Creates a folder, and checks that only this user can write to it: its code is executed."""
     try:
         folder.mkdir(0o700, parents=True, exist_ok=True)
         status = folder.lstat()
@@ -112,7 +110,7 @@ def _is_writable(folder: Path) -> bool:
 
 
 def _seed(built: Path, folder: Path) -> None:
-    """Copies the code that was built beside the sources and is not there yet."""
+    """Copies the code beside the sources into another folder, except for existing files."""
     for file in sorted(built.glob("*.nb[ci]")):  # data before the index that names it
         own = folder / file.name
         if not own.exists():
@@ -123,7 +121,7 @@ def _seed(built: Path, folder: Path) -> None:
 
 
 def _forget_versions(folder: Path) -> None:
-    """Removes the code of sources that are no more, unless an older Headrace may still use it."""
+    """Removes old versions of the code; keeps a few, which another Headrace may still use."""
     kept = sorted(
         (other for other in folder.glob("[0-9a-f]" * 16) if other.is_dir()),
         key=lambda other: other.stat().st_mtime_ns,
@@ -134,7 +132,7 @@ def _forget_versions(folder: Path) -> None:
 
 
 class _Locator:
-    """Where numba keeps the code of one kernel (``numba.core.caching._CacheLocator``)."""
+    """The place of one kernel's code, for numba (``numba.core.caching._CacheLocator``)."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._line = function.__code__.co_firstlineno
@@ -153,11 +151,11 @@ class _Locator:
         return str(code_folder())
 
     def get_source_stamp(self) -> str:
-        """Numba's hook: code is used if this is as it was."""
+        """Numba's hook: cached code is valid if the stamp is unchanged."""
         return version()
 
     def get_disambiguator(self) -> str:
-        """Numba's hook: tells functions of one name apart."""
+        """Numba's hook: distinguishes functions of the same name."""
         return str(self._line)
 
 
@@ -166,7 +164,7 @@ class _Storage(CompileResultCacheImpl):
 
 
 class KernelCache(FunctionCache):
-    """The code of one kernel, on disk, and the lock of who compiles it."""
+    """The cache of one kernel's code, with a lock for the process that compiles it."""
 
     _impl_class = _Storage
 
@@ -177,20 +175,20 @@ class KernelCache(FunctionCache):
         self.loaded = 0
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Numba's hook: the code for a signature; None has numba compile it, under a lock."""
-        found = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
-        if found is None and self._held is None:
+        """Numba's hook: the code for a signature; after None numba compiles it, under the lock."""
+        code = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        if code is None and self._held is None:
             self._acquire()
-            found = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
-            if found is not None:
+            code = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+            if code is not None:
                 self._release()
-        self.loaded += found is not None
-        return found
+        self.loaded += code is not None
+        return code
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Numba's hook, when it has compiled; others may load now."""
+        """Numba's hook after it has compiled: stores the code and releases the lock."""
         try:
-            with suppress(OSError):  # a disk that is full costs time, and no answer
+            with suppress(OSError):  # with a full disk the kernel runs, and is compiled again later
                 super().save_overload(sig, data)  # type: ignore[no-untyped-call]
             self.compiled += 1
         finally:

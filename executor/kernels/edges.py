@@ -1,6 +1,6 @@
-"""The edges that an operator over paths holds, each once with its largest expiry.
+"""The edges that a path operator holds, each once with its largest expiry.
 
-An edge is found by its two ends and its input, and in the adjacency list of each end. An
+An edge is indexed by its two vertices and its input, and is in an adjacency list of each vertex. An
 expired edge stays in its lists until a sweep copies the others.
 """
 
@@ -13,8 +13,9 @@ from .compiling import kernel
 from .store import ADDED, COUNT
 from .tables import EMPTY, find, put
 
-# Fields of an edge. NEXT_IN is NEXT_OUT + 1 and TARGET is SOURCE + 1: an edge walked against its
-# direction has its ends and lists at `+ inverse` and `- inverse`.
+# Fields of an edge. TARGET is SOURCE + 1 and NEXT_IN is NEXT_OUT + 1. So a walk over an edge, with
+# `inverse` 1 against its direction, leads from field SOURCE + inverse to field TARGET - inverse
+# along the list NEXT_OUT + inverse.
 SOURCE, TARGET, INPUT, EXPIRY, NEXT_OUT, NEXT_IN, EDGE_FIELDS = range(7)
 
 
@@ -68,10 +69,10 @@ def _link(edges: Edges, edge: int) -> None:
 
 @kernel
 def enter(edges: Edges, source: int, target: int, number: int, expiry: int, reorders: bool) -> int:
-    """Holds an edge; EMPTY if it is held with no smaller an expiry.
+    """Holds an edge and returns its number; EMPTY if it is held with at least this expiry.
 
-    ``reorders``: an edge that lasts longer than before comes to the front of its lists, as a
-    new one; the old one is dead. The caller sees to it that there is room for one more.
+    With ``reorders`` an edge whose expiry grows becomes a new one at the front of its lists, and
+    the old one is dead. The caller ensures that there is room for one more edge.
     """
     rows, index = edges.rows, edges.edge_map
     key = edge_key(target, number, edges.walked.shape[0] // 2)
@@ -96,8 +97,8 @@ def enter(edges: Edges, source: int, target: int, number: int, expiry: int, reor
 
 @kernel
 def count_valid(edges: Edges, now: int) -> tuple[int, int, int]:
-    """How many edges :func:`copy_valid` keeps, how many of them never expire, and the latest
-    expiry of the others."""
+    """The number of edges that :func:`copy_valid` keeps, the number of those that never expire, and
+    the latest expiry of the others."""
     count = lasting = 0
     latest = now
     for edge in range(edges.header[COUNT]):

@@ -25,12 +25,12 @@ from ..batch import FOREVER, IntArray
 from .compiling import kernel
 from .tables import EMPTY, find, mixed
 
-# The header: product nodes, the used part of the pool, values held in all columns, members of
-# all trees, and whether there are deletions, so that members are listed.
+# The header: product nodes, used slots of the pool, values in all columns, members of all trees,
+# and whether the stream has deletions, which need the members.
 NODES, POOL_TOP, VALUES, MEMBERS, WITH_DELETIONS, HEADER_FIELDS = range(6)
 
-# Fields of a product node: its column (BLOCK, CAPACITY, USED), and what the search SEEN in
-# last knows of it: the widest way to it, and the trees (in the arena) that came that way.
+# Fields of a product node: its column (BLOCK, CAPACITY, USED), and its data in the search number
+# SEEN: the WIDTH of the widest path to it, and the trees of that path (arena[FROM:UNTIL]).
 CODE, STATE, BLOCK, CAPACITY, USED, SEEN, WIDTH, FROM, UNTIL, NODE_FIELDS = range(10)
 
 # Fields of a member: its node, and the member of the same tree that was listed before.
@@ -64,7 +64,7 @@ class Forest(NamedTuple):
 
 @kernel
 def slot_of(pool: IntArray, block: int, capacity: int, root: int) -> int:
-    """The slot of a root in a column, or the free slot in which it belongs."""
+    """The slot of a root in a column, or the free slot for it."""
     mask = capacity - 1
     offset = mixed(root) & mask
     while pool[block + offset, 0] != EMPTY and pool[block + offset, 0] != root:
@@ -82,7 +82,7 @@ def _size_class(capacity: int) -> int:
 
 @kernel
 def _new_block(forest: Forest, capacity: int) -> int:
-    """A block without values; the caller has seen to room at the pool's end."""
+    """An empty block; the caller ensures that there is room at the end of the pool."""
     h, pool, free = forest.header, forest.pool, forest.free
     size = _size_class(capacity)
     block = free[size]
@@ -119,9 +119,10 @@ def _copy_valid(
 
 @kernel
 def pool_room(capacity: int, entries: int) -> int:
-    """Slots at the pool's end that a column may need until it holds ``entries``.
+    """An upper bound for the pool slots that a column uses up until it holds ``entries``.
 
-    0 if they fit as it is; else at most one move within its size, and then doublings.
+    0 if they fit at a load of 3/4. Else the column moves at most once within its size, and then
+    doubles up to the target: at most twice the target in total.
     """
     if 4 * entries <= 3 * capacity:
         return 0
@@ -133,7 +134,7 @@ def pool_room(capacity: int, entries: int) -> int:
 
 @kernel
 def make_room(forest: Forest, node: int, now: int) -> None:
-    """Moves a full column to a block of the same size or of twice that, without the expired."""
+    """Moves the valid values of a full column to a block of the same or of twice the size."""
     nodes, pool, free = forest.nodes, forest.pool, forest.free
     block, capacity, used = nodes[node, BLOCK], nodes[node, CAPACITY], nodes[node, USED]
     valid = _valid_in(pool, block, capacity, now)
@@ -151,7 +152,7 @@ def make_room(forest: Forest, node: int, now: int) -> None:
 
 @kernel
 def node_of(forest: Forest, code: int, state: int) -> int:
-    """The product node, made if there is none yet; EMPTY if there is no room for it."""
+    """Finds or adds a product node; EMPTY if there is no room for it."""
     h, nodes, node_map = forest.header, forest.nodes, forest.node_map
     slot = find(node_map, code, state)
     if node_map[slot, 2] != EMPTY:
@@ -176,7 +177,7 @@ def _fitting(entries: int) -> int:
 
 @kernel
 def list_member(forest: Forest, root: int, node: int) -> None:
-    """Lists a node as a member of a root's tree; the caller sees to room."""
+    """Adds a node to the members of a root's tree; the caller ensures that there is room."""
     trees, members = forest.trees, forest.members
     member = forest.header[MEMBERS]
     forest.header[MEMBERS] = member + 1
@@ -187,7 +188,7 @@ def list_member(forest: Forest, root: int, node: int) -> None:
 
 @kernel
 def count_valid(forest: Forest, now: int) -> tuple[int, int, int, int]:
-    """What :func:`copy_valid` keeps: nodes, pool slots and values; and how many values never
+    """The nodes, pool slots and values that :func:`copy_valid` keeps, and the values that never
     expire."""
     nodes, pool = forest.nodes, forest.pool
     node_count = slots = values = lasting = 0

@@ -1,7 +1,7 @@
-"""Symmetric hash join: each arriving row is held, then meets what the other side holds.
+"""Symmetric hash join: adds each arriving row to its side, then probes the other side.
 
-Over streams with deletions the sides are bags: a row meets each copy of its partners, and one
-that takes a row back takes back its results.
+Over streams with deletions the sides are bags: a row is joined with each copy of its partners, and
+a retraction of a row retracts the row's results.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from .rows import COPIES, EXPIRY, IS_BAG, NEXT, Input, Rows, first_of, insert, i
 from .stops import DONE, OUT_FULL, RIGHT_SWEEP_DUE, SWEEP_DUE
 from .tables import EMPTY
 
-# The header: rows begun on each side, which side's is in work, the partner that is next and
-# how many copies of it were met, results.
+# The header: rows begun on each side, the side of the current row, the next partner and the number
+# of its copies already joined, and results written.
 LEFT_ROW, RIGHT_ROW, IN_WORK, PARTNER, MET, OUT, HEADER_FIELDS = range(7)
 FROM_LEFT, FROM_RIGHT = 1, 2
 
@@ -25,9 +25,9 @@ class Side(NamedTuple):
     """One side of a join.
 
     Attributes:
-        held: the rows held, found by what both sides bind.
-        input: the rows that arrive.
-        until: until when each of them is held, which is its expiry or earlier.
+        held: the rows held, indexed by the variables that both sides bind.
+        input: the arriving rows.
+        until: the time until which each arriving row is held: its expiry or earlier.
         sources: for each output column the column of an arriving row, or -1 - c for column c of
             its partner.
     """
@@ -40,9 +40,9 @@ class Side(NamedTuple):
 
 @kernel
 def _enter(h: IntArray, side: Side, i: int, other: Rows) -> bool:
-    """Holds a row, or takes one back, and finds its first partner; False if it changes nothing.
+    """Adds or takes back a row, and finds its first partner; False if the row changes nothing.
 
-    A row that is not held at all meets the other side all the same.
+    A row whose ``until`` has passed is not held, but is still joined with the other side.
     """
     held, columns, ts, exp = side.held, side.input.columns, side.input.ts[i], side.input.exp[i]
     if held.header[IS_BAG] != 0:
@@ -60,7 +60,7 @@ def _enter(h: IntArray, side: Side, i: int, other: Rows) -> bool:
 @kernel
 def _meet(h: IntArray, side: Side, i: int, other: Rows, out: IntArray) -> bool:
     """Writes a result for each copy of each partner from ``PARTNER`` on; False when ``out`` is
-    full. What takes a row back (a negative ``exp``) takes back results."""
+    full. A retraction (a negative ``exp``) writes retractions."""
     columns, sources, rows = side.input.columns, side.sources, other.rows
     now, exp, is_bag = side.input.ts[i], side.input.exp[i], other.header[IS_BAG] != 0
     width, other_width = sources.shape[0], other.columns.shape[0]
@@ -89,9 +89,9 @@ def _meet(h: IntArray, side: Side, i: int, other: Rows, out: IntArray) -> bool:
 
 @kernel
 def advance(h: IntArray, left: Side, right: Side, out: IntArray) -> int:
-    """Works through both batches, merged by ts, left first, from where the header stands.
+    """Joins both batches, merged by ts, left first; resumes from the header.
 
-    The sides are swept only where no row is half done.
+    Sides are swept only between two rows.
     """
     left_ts, right_ts = left.input.ts, right.input.ts
     while True:

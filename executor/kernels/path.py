@@ -1,16 +1,16 @@
-"""S-PATH (thesis appendix A): results of a path as edges come in.
+"""S-PATH (thesis appendix A): incremental results of a path as edges arrive.
 
-A new edge u -> v changes a tree x by no more than ``min(value of u in x, widest path from
-v)``. So there is one search per edge and transition, widest path first, from (v, t) over
-the product graph, for all trees together. A node hands on to those found through it the
-list of the trees that it improved, since no other can improve beyond it: if a tree is not
-improved at a node, it already holds for the successors at least what the search could
-bring. Thus each tree and node is looked at at most once per search, is set at once to its
-final value, and the search ends where nothing improves.
+A new edge u -> v raises the value of a node in tree x to at most ``min(value of u in x, widest
+path from v to the node)``. So there is one search per edge and transition, for all trees together:
+widest path first, from (v, t) over the product graph. A node passes to its successors the list of
+the trees that it improved. Other trees need no visit: if a node does not improve a tree, the
+successors in that tree already have at least the value that the search could bring. So a search
+visits each tree and node at most once, sets the final value at once, and ends where nothing
+improves.
 
-An edge may make several transitions. While one is searched the later ones of the same edge
-count as absent, so that no transition is ever walked before its own search has begun, on
-which the argument rests. What has expired counts as absent too.
+An edge may make several transitions. During the search of one transition the later transitions of
+the same edge count as absent. So no search walks a transition before that transition's own search,
+which the argument above requires. Expired edges and values count as absent, too.
 """
 
 from __future__ import annotations
@@ -57,25 +57,25 @@ from .stops import (
 from .store import ADDED, COUNT, is_sweep_due
 from .tables import EMPTY, find
 
-# Fields of an input row are its first index; fields of a move are the columns of `moves`.
-# ROW_ROOTS: 1 if trees may grow from the source, plus 2 if they may from the target.
+# Fields of an input row are the first index of `rows`; fields of a move are the columns of `moves`.
+# ROW_ROOTS: 1 if the source may be a root, plus 2 if the target may be one.
 ROW_SOURCE, ROW_TARGET, ROW_INPUT, ROW_TS, ROW_EXP, ROW_ROOTS, ROW_FIELDS = range(7)
 ALL_ROOTS = 3
 MOVE_STATE, MOVE_INPUT, MOVE_INVERSE, MOVE_NEXT = range(4)
 
 # The header of a search.
 (
-    ROW,  # the input row in work
-    MOVE,  # the next of its moves; EMPTY: the row is not begun
-    NEW_EDGE,  # the edge that it brought
-    SEARCH,  # the number of the search in work
-    EXPANDING,  # the node whose successors are being looked at, or EMPTY
-    IMPROVED_FROM,  # the trees that it improved, in the arena
+    ROW,  # the current input row
+    MOVE,  # the next move of the row, in `input_moves`; EMPTY: the row is not begun
+    NEW_EDGE,  # the edge of the row
+    SEARCH,  # the number of the current search
+    EXPANDING,  # the node whose successors the search visits, or EMPTY
+    IMPROVED_FROM,  # the trees that the node improved: arena[IMPROVED_FROM:IMPROVED_TO]
     IMPROVED_TO,
     HEAP_SIZE,
     ARENA_TOP,
     OUT,  # result rows written
-    NEED,  # how much room was missing
+    NEED,  # the length that the full array must have
     HEADER_FIELDS,
 ) = range(12)
 
@@ -85,11 +85,11 @@ class Automaton(NamedTuple):
 
     Attributes:
         moves: a transition in each row, sorted.
-        moves_of_state: where the moves from each state begin in ``moves``.
+        moves_of_state: the begin of each state's moves in ``moves``.
         input_moves: the moves that read input 0, then those that read input 1, ...
-        moves_of_input: where those of each input begin in ``input_moves``.
-        accepting: for each state, whether it accepts.
-        finals: the states that accept.
+        moves_of_input: the begin of each input's moves in ``input_moves``.
+        accepting: for each state, 1 if it accepts.
+        finals: the accepting states.
     """
 
     moves: IntArray
@@ -101,13 +101,13 @@ class Automaton(NamedTuple):
 
 
 class Search(NamedTuple):
-    """What a search needs beside the forest.
+    """The arrays of a search beside the forest.
 
     Attributes:
-        header: its cursors.
-        heap: nodes found and not yet settled, by width.
+        header: cursors.
+        heap: visited nodes that are not yet settled, by width.
         arena: for each settled node the trees that it improved, as (root, value before the edge).
-        rivals: room for the other accepting nodes of a vertex.
+        rivals: scratch space for the other accepting nodes of a vertex.
     """
 
     header: IntArray
@@ -118,7 +118,7 @@ class Search(NamedTuple):
 
 @kernel
 def _begin_row(rows: IntArray, automaton: Automaton, edges: Edges, h: IntArray) -> bool:
-    """Enters the edge of the row in work; False if it says nothing new."""
+    """Adds the edge of the current row; False if the edge already lasts as long."""
     row = h[ROW]
     number = rows[ROW_INPUT, row]
     edge = enter(
@@ -133,7 +133,7 @@ def _begin_row(rows: IntArray, automaton: Automaton, edges: Edges, h: IntArray) 
 
 @kernel
 def _begin_search(rows: IntArray, move: IntArray, forest: Forest, search: Search) -> int:
-    """Starts from the trees that one move of the row in work extends, if any."""
+    """Starts a search from the trees that a move of the current row extends, if any."""
     h, heap, arena = search.header, search.heap, search.arena
     nodes, node_map, pool = forest.nodes, forest.node_map, forest.pool
     row = h[ROW]
@@ -181,13 +181,15 @@ def _improve(
     out: IntArray,
     tally: Tally,
 ) -> int:
-    """Sets a node's values in the trees handed to it, and reports what grew.
+    """Sets the values of a node in the trees passed to it, and reports the values that grew.
 
-    The trees are ``arena[FROM:UNTIL]`` of the node; those in which its value grew are appended
-    to the arena for its successors. Nothing is changed before there is room for everything, so
-    that after a stop it is simply called again. With deletions a value that is replaced is
-    taken back, and each accepting node reports for itself; without, a value is reported only
-    as far as it outlasts what other accepting nodes of the vertex (its *rivals*) reported.
+    The trees are ``arena[FROM:UNTIL]`` of the node; trees in which its value grew are appended to
+    the arena for its successors. Nothing changes before there is room for everything, so after a
+    stop the function is simply called again.
+
+    With deletions each accepting node reports its own values, and retracts a value that it
+    replaces. Without deletions a value is reported only if it exceeds the values that other
+    accepting nodes of the vertex (its *rivals*) reported.
     """
     h, arena, rivals = search.header, search.arena, search.rivals
     nodes, node_map, pool = forest.nodes, forest.node_map, forest.pool
@@ -228,7 +230,7 @@ def _improve(
         value = min(behind, width)
         before = now
         slot = slot_of(pool, block, capacity, root)
-        said = now  # until when an earlier result says that this pair is connected
+        reported = now  # the largest expiry of earlier results of this pair
         if pool[slot, 0] == EMPTY:
             if 4 * (used + 1) > 3 * capacity:
                 nodes[node, USED] = used
@@ -245,7 +247,7 @@ def _improve(
             continue
         else:
             before = pool[slot, 1]
-            said = max(said, before)
+            reported = max(reported, before)
         pool[slot, 1] = value
         arena[top, 0], arena[top, 1] = root, behind
         top += 1
@@ -254,12 +256,12 @@ def _improve(
                 rival = rivals[i]
                 there = slot_of(pool, nodes[rival, BLOCK], nodes[rival, CAPACITY], root)
                 if pool[there, 0] == root:
-                    said = max(said, pool[there, 1])
-            if said >= value:
+                    reported = max(reported, pool[there, 1])
+            if reported >= value:
                 tally[DROPPED] += 1
             else:
                 if value != FOREVER:
-                    tally[ADDED_VALIDITY] += value - said
+                    tally[ADDED_VALIDITY] += value - reported
                 out[0, written], out[1, written] = root, code
                 out[2, written], out[3, written] = now, value
                 written += 1
@@ -286,10 +288,10 @@ def _expand(
     forest: Forest,
     search: Search,
 ) -> int:
-    """Finds the successors of a node, to be handed the trees that it improved.
+    """Visits the successors of a node and passes them the trees that it improved.
 
-    The move ``current`` of the new edge, and its later ones, count as absent. After a stop it
-    is done again from the start, which does nothing twice.
+    The move ``current`` of the new edge and its later moves count as absent. After a stop the
+    function is called again from the start, which has no further effect on visited successors.
     """
     h, heap, moves = search.header, search.heap, automaton.moves
     nodes, rows, adjacency = forest.nodes, edges.rows, edges.adjacency
@@ -328,10 +330,9 @@ def advance(
     out: IntArray,
     tally: Tally,
 ) -> int:
-    """Works through ``rows`` from where the header stands, to their end or to a deletion;
-    returns why it stopped.
+    """Processes ``rows`` up to their end or a deletion; resumes from the header.
 
-    At SWEEP_DUE and EDGES_FULL no search is in work.
+    Returns the reason of the stop. At SWEEP_DUE and EDGES_FULL no search is open.
     """
     h, heap, nodes = search.header, search.heap, forest.nodes
     input_moves, moves_of_input = automaton.input_moves, automaton.moves_of_input
@@ -340,7 +341,7 @@ def advance(
             now = rows[ROW_TS, h[ROW]]
             if h[EXPANDING] == EMPTY:
                 width, node = heap[0, 0], heap[0, 1]
-                if nodes[node, WIDTH] == width:  # else it was found wider, and is settled
+                if nodes[node, WIDTH] == width:  # else a wider path settled the node
                     status = _improve(
                         now, node, automaton, edges.header, forest, search, out, tally
                     )

@@ -1,12 +1,13 @@
-"""RAPQ's other half: what a path loses when one of its edges ends early or lasts less long.
+"""Path deletion (RAPQ): updates the forest when the expiry of an edge shrinks.
 
-The values of a tree that may rest on the edge are those that equal what the edge gives, and
-those that equal what such a value gives onwards. They are all forgotten first; then each is
-found again from what remains, longest first: the largest expiry over all ways that are left,
-as in the growth of :mod:`headrace.executor.kernels.path`. Keyed on expiry, not on edge times, this
-holds for edges of several windows and for derived ones.
+A value of a tree may depend on the edge if it equals the value that the edge passes to its node, or
+the value that another such value passes on. First all these values are dropped (lost values). Then
+each is computed again from the remaining edges, longest first: the largest expiry over all
+remaining paths, as in :mod:`headrace.executor.kernels.path`. The method compares expiries, not edge
+times, so it also holds for edges of several windows and for derived edges.
 
-To look back at a node its edges are listed by both of their ends (all of ``walked`` is set).
+The search goes backwards from a node, so each edge is in the adjacency lists of both its vertices
+(all of ``walked`` is set).
 """
 
 from __future__ import annotations
@@ -39,23 +40,23 @@ from .path import (
 from .stops import DONE, LOST_FULL, OUT_FULL
 from .tables import EMPTY, find
 
-# The header: what is being done, how many values are lost, how far they were looked at, how
-# many rows of `lost` are in use, and the size of the heap.
+# The header: the stage, the number of lost values, the next one to process, the rows of `lost` in
+# use, and the size of the heap.
 STAGE, LOST, AT, QUEUED, HEAP_SIZE, HEADER_FIELDS = range(6)
 SEEDING, SPREADING, SEEKING, FILLING = range(4)  # SEEDING is the stage of an empty header
 
-# Fields of a lost value.
+# Fields of a lost value: its tree, its node, and its expiry before.
 ROOT, AT_NODE, BEFORE, LOST_FIELDS = range(4)
 
 
 class Losses(NamedTuple):
-    """What one deletion looks at.
+    """The values that one deletion affects.
 
     Attributes:
         header: counts and cursors.
-        lost: a lost value in each row; those after the first LOST are values found again that
+        lost: a lost value in each row; the rows after the first LOST are values computed again that
             wait in the heap.
-        heap: rows of ``lost`` by the value found; as long as ``lost``.
+        heap: rows of ``lost`` by their new value; as long as ``lost``.
     """
 
     header: IntArray
@@ -65,7 +66,7 @@ class Losses(NamedTuple):
 
 @kernel
 def _slot(forest: Forest, node: int, root: int) -> int:
-    """Where a node's value in a tree is; EMPTY if it never had one."""
+    """The slot of a node's value in a tree; EMPTY if there is none."""
     nodes, pool = forest.nodes, forest.pool
     if node == EMPTY or nodes[node, CAPACITY] == 0:
         return EMPTY
@@ -80,15 +81,15 @@ def _node(forest: Forest, code: int, state: int) -> int:
 
 
 @kernel
-def _lose(forest: Forest, losses: Losses, node: int, root: int, given: int, now: int) -> bool:
-    """Forgets a value if it may rest on a way that gave as much; False: ``lost`` has no room."""
+def _lose(forest: Forest, losses: Losses, node: int, root: int, passed: int, now: int) -> bool:
+    """Drops a value if it equals the value ``passed`` to its node; False: ``lost`` is full."""
     h, lost, pool = losses.header, losses.lost, forest.pool
     slot = _slot(forest, node, root)
-    if slot != EMPTY and pool[slot, 1] == given and given > now:
+    if slot != EMPTY and pool[slot, 1] == passed and passed > now:
         at = h[LOST]
         if at == lost.shape[0]:
             return False
-        lost[at, ROOT], lost[at, AT_NODE], lost[at, BEFORE] = root, node, given
+        lost[at, ROOT], lost[at, AT_NODE], lost[at, BEFORE] = root, node, passed
         h[LOST] += 1
         pool[slot, 1] = 0
     return True
@@ -96,7 +97,7 @@ def _lose(forest: Forest, losses: Losses, node: int, root: int, given: int, now:
 
 @kernel
 def _seed(edge: IntArray, move: IntArray, now: int, forest: Forest, losses: Losses) -> bool:
-    """Forgets the values that a move over the edge may have given; False: no room."""
+    """Drops the values that may depend on a move over the edge; False: ``lost`` is full."""
     inverse = move[MOVE_INVERSE]
     behind = edge[SOURCE + inverse]
     to = _node(forest, edge[TARGET - inverse], move[MOVE_NEXT])
@@ -110,8 +111,8 @@ def _seed(edge: IntArray, move: IntArray, now: int, forest: Forest, losses: Loss
     pool, block = forest.pool, forest.nodes[source, BLOCK]
     for slot in range(block, block + forest.nodes[source, CAPACITY]):
         if pool[slot, 0] != EMPTY and pool[slot, 1] > now:
-            given = min(pool[slot, 1], edge[EXPIRY])
-            if not _lose(forest, losses, to, pool[slot, 0], given, now):
+            passed = min(pool[slot, 1], edge[EXPIRY])
+            if not _lose(forest, losses, to, pool[slot, 0], passed, now):
                 return False
     return True
 
@@ -120,7 +121,7 @@ def _seed(edge: IntArray, move: IntArray, now: int, forest: Forest, losses: Loss
 def _spread(
     at: int, now: int, automaton: Automaton, edges: Edges, forest: Forest, losses: Losses
 ) -> bool:
-    """Forgets the values that a lost one may have given; False: no room."""
+    """Drops the values that may depend on the lost value ``at``; False: ``lost`` is full."""
     moves, rows, adjacency = automaton.moves, edges.rows, edges.adjacency
     root, node, before = losses.lost[at, ROOT], losses.lost[at, AT_NODE], losses.lost[at, BEFORE]
     code, state = forest.nodes[node, CODE], forest.nodes[node, STATE]
@@ -138,7 +139,7 @@ def _spread(
 
 @kernel
 def _through(root: int, source: int, edge: int, now: int, edges: Edges, forest: Forest) -> int:
-    """What an edge from a product node gives in a tree; ``now`` or less if nothing."""
+    """The value that an edge passes on from a product node in a tree; ``now`` or less if none."""
     slot = _slot(forest, source, root)
     return now if slot == EMPTY else min(forest.pool[slot, 1], edges.rows[edge, EXPIRY])
 
@@ -147,12 +148,12 @@ def _through(root: int, source: int, edge: int, now: int, edges: Edges, forest: 
 def _longest(
     root: int, node: int, before: int, now: int, automaton: Automaton, edges: Edges, forest: Forest
 ) -> int:
-    """What the edges into a node give it now in a tree; ``now`` if nothing.
+    """The largest value that edges pass to a node in a tree; ``now`` if none.
 
-    Only edges from nodes of the tree count. They are looked for from both sides in turn, among
-    the edges into the node and from each member of the tree, until one side is at its end: the
-    cost follows the smaller of the two, so a vertex with very many edges is no burden to small
-    trees. Nothing can be longer than it was ``before``, which ends the search as well.
+    Only edges from nodes of the tree count. The search alternates between the edges into the node
+    and the members of the tree, until either list ends. So its cost follows the shorter list, and a
+    vertex of high degree does not slow down small trees. No value exceeds the value ``before``,
+    which also ends the search.
     """
     moves, rows, adjacency = automaton.moves, edges.rows, edges.adjacency
     nodes, trees, members = forest.nodes, forest.trees, forest.members
@@ -186,32 +187,32 @@ def _longest(
 
 @kernel
 def _fill(now: int, automaton: Automaton, edges: Edges, forest: Forest, losses: Losses) -> bool:
-    """Hands the value on top of the heap on; False: no room.
+    """Passes the value on top of the heap to the successors; False: ``lost`` is full.
 
-    What is pushed meanwhile is not wider, so that this value stays on top until it is done.
+    Values pushed meanwhile are not wider, so this value stays on top until it is removed.
     """
     h, lost, heap, pool = losses.header, losses.lost, losses.heap, forest.pool
     moves, rows, adjacency = automaton.moves, edges.rows, edges.adjacency
     width, at = heap[0, 0], heap[0, 1]
     root, node = lost[at, ROOT], lost[at, AT_NODE]
-    if pool[_slot(forest, node, root), 1] == width:  # else a longer way was found
+    if pool[_slot(forest, node, root), 1] == width:  # else a longer path replaced the value
         code, state = forest.nodes[node, CODE], forest.nodes[node, STATE]
         for k in range(automaton.moves_of_state[state], automaton.moves_of_state[state + 1]):
             inverse = moves[k, MOVE_INVERSE]
             edge = adjacency[find(adjacency, code, 2 * moves[k, MOVE_INPUT] + inverse), 2]
             while edge != EMPTY:
-                given = min(width, rows[edge, EXPIRY])
-                if given > now:
+                passed = min(width, rows[edge, EXPIRY])
+                if passed > now:
                     to = _node(forest, rows[edge, TARGET - inverse], moves[k, MOVE_NEXT])
                     slot = _slot(forest, to, root)
-                    if slot != EMPTY and given > pool[slot, 1]:
+                    if slot != EMPTY and passed > pool[slot, 1]:
                         queued = h[QUEUED]
                         if queued == lost.shape[0]:
                             return False
                         lost[queued, ROOT], lost[queued, AT_NODE] = root, to
                         h[QUEUED] += 1
-                        pool[slot, 1] = given
-                        push(heap, h[HEAP_SIZE], given, queued)
+                        pool[slot, 1] = passed
+                        push(heap, h[HEAP_SIZE], passed, queued)
                         h[HEAP_SIZE] += 1
                 edge = rows[edge, NEXT_OUT + inverse]
     pop(heap, h[HEAP_SIZE])
@@ -223,12 +224,12 @@ def _fill(now: int, automaton: Automaton, edges: Edges, forest: Forest, losses: 
 def _lower(
     rows: IntArray, row: int, automaton: Automaton, edges: Edges, forest: Forest, losses: Losses
 ) -> bool:
-    """Lets the edge of a row last less long; False: ``lost`` has no room.
+    """Lowers the expiry of the edge of a row; False: ``lost`` is full.
 
-    In stages: the values that may rest on the edge are forgotten (SEEDING), then those that may
-    rest on them (SPREADING); each is found again from what remains (SEEKING), and what was found
-    is handed on, longest first (FILLING). Called again it goes on where it stopped. Afterwards
-    the first LOST rows of ``lost`` are the values that were looked at again.
+    Stages: SEEDING drops the values that may depend on the edge, SPREADING those that may depend on
+    dropped values. SEEKING computes each dropped value from the remaining edges, and FILLING passes
+    the new values on, longest first. A further call resumes. At the end the first LOST rows of
+    ``lost`` are the dropped values.
     """
     h, lost, pool, moves = losses.header, losses.lost, forest.pool, automaton.moves
     number, now, expiry = rows[ROW_INPUT, row], rows[ROW_TS, row], ~rows[ROW_EXP, row]
@@ -236,7 +237,7 @@ def _lower(
     if h[STAGE] == SEEDING:
         if edge == EMPTY or edges.rows[edge, EXPIRY] <= now:
             return True
-        # Done again after a stop it finds what is left: what was lost is no longer there.
+        # Repeating the stage after a stop is harmless: lost values are 0 and match no more.
         for k in range(moves.shape[0]):
             if moves[k, MOVE_INPUT] == number and not _seed(
                 edges.rows[edge], moves[k], now, forest, losses
@@ -273,9 +274,9 @@ def _lower(
 def _report(
     now: int, accepting: IntArray, forest: Forest, losses: Losses, out: IntArray, written: int
 ) -> int:
-    """Writes how the lost values of accepting nodes changed: the new one, then the old one back.
+    """Writes the changes of the lost values of accepting nodes: the new value, then a retraction.
 
-    ``out`` has room for two rows for each; returns how many are written.
+    ``out`` has room for two rows for each. Returns the number of rows written in total.
     """
     nodes, lost = forest.nodes, losses.lost
     for at in range(losses.header[LOST]):
@@ -302,10 +303,9 @@ def advance(
     out: IntArray,
     tally: Tally,
 ) -> int:
-    """Works through changes of edges from where the header stands; returns why it stopped.
+    """Processes changes of edges; resumes from the header. Returns the reason of the stop.
 
-    A row says how long an edge lasts from now on: ``exp`` if that is longer than before, and
-    ``~exp`` if it is less long.
+    A row has the new expiry of an edge: ``exp`` if it grew, ``~exp`` if it shrank.
     """
     h, lost = search.header, losses.header
     while True:

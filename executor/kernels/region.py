@@ -1,8 +1,8 @@
-"""The region of a new edge: what SIMPLE_PATH searches in (:mod:`headrace.executor.kernels.simple`).
+"""The region of a new edge, which SIMPLE_PATH searches (:mod:`headrace.executor.kernels.simple`).
 
-Product nodes (vertex, state) that a walk connects with the edge: in layer 0 those before it, in
-layer 1 those behind it, each with the width (the smallest expiry) of the widest such walk, and
-the arcs between them.
+The region has the product nodes (vertex, state) that a walk connects with the edge, and the arcs
+between them. Layer 0 has the nodes before the edge, layer 1 the nodes after it. Each node has the
+width (the smallest expiry) of the widest walk between it and the edge.
 """
 
 from __future__ import annotations
@@ -28,29 +28,31 @@ from .tables import EMPTY, find
 # The header: counts and cursors.
 (
     PAIRS,  # pairs held, expired ones included
-    ROW,  # the input row in work
-    MOVE,  # the next of its moves; EMPTY: the row is not begun
-    NEW_EDGE,  # the edge that it brought
+    ROW,  # the current input row
+    MOVE,  # the next move of the row, in `input_moves`; EMPTY: the row is not begun
+    NEW_EDGE,  # the edge of the row
     OUT,  # result rows written
     NODES,  # of the region
     VERTICES,
     ARCS,
-    ROOTS_FOUND,  # in `ends`, from its beginning,
-    ENDS_FOUND,  # and from the middle
-    PAIR,  # the next pair to look at; EMPTY: the move is not begun
-    STEPS,  # taken by branch and bound for the edge in work
-    MARK,  # the last number given to a search
-    CONFLICT,  # where the walk found last meets a vertex that it meets again, or EMPTY
+    ROOTS_FOUND,  # roots, in `ends` from its begin
+    ENDS_FOUND,  # ends, in `ends` from its middle
+    PAIR,  # the next pair of a root and an end; EMPTY: the move is not begun
+    STEPS,  # steps of branch and bound for the current edge
+    MARK,  # the number of the latest search
+    CONFLICT,  # the node where the latest walk repeats a vertex, or EMPTY
     HEADER_FIELDS,
 ) = range(15)
 
-# An edge has a field more here: which of its ends are roots of this partition, as ROW_ROOTS.
+# An edge has a further field here: the vertices that are roots in this partition, as ROW_ROOTS.
 OWNED = EDGE_FIELDS
 SIMPLE_EDGE_FIELDS = EDGE_FIELDS + 1
 # Steps from a state: the state here, 2 * input + inverse, the state there.
 STEP_HERE, STEP_KEY, STEP_THERE = range(3)
-# A node of the region; WIDTH of the widest walk to the edge, which goes on TOWARDS it; its first
-# ARC, the NEXT_NODE of its vertex, and what searches note.
+# A node of the region: the WIDTH of the widest walk between it and the edge, the next node TOWARDS
+# the edge on that walk, its first ARC, its SLOT in the map, the NEXT_NODE of its vertex, the number
+# of open branches that have BLOCKED it, and of the search number SEEN the VALUE (width) and the
+# node BEFORE it.
 (
     VERTEX, STATE, LAYER, WIDTH, TOWARDS, ARC, SLOT, NEXT_NODE, BLOCKED, SEEN, VALUE, BEFORE,
     NODE_FIELDS,
@@ -62,11 +64,11 @@ TO, THROUGH, NEXT, ARC_FIELDS = range(4)
 
 
 class Steps(NamedTuple):
-    """An automaton's steps, sorted by the state that they are taken from.
+    """The steps of an automaton, sorted by the state that they leave.
 
     Attributes:
         rows: a step in each row.
-        of_state: where the steps of each state begin in ``rows``.
+        of_state: the begin of each state's steps in ``rows``.
     """
 
     rows: IntArray
@@ -74,12 +76,12 @@ class Steps(NamedTuple):
 
 
 class Stepping(NamedTuple):
-    """An automaton as searches over single edges walk it.
+    """The automaton of a path for searches in both directions.
 
     Attributes:
-        forwards: its steps along paths.
-        backwards: its steps against paths.
-        accepting: for each state, whether it accepts.
+        forwards: the steps along paths.
+        backwards: the steps against paths.
+        accepting: for each state, 1 if it accepts.
     """
 
     forwards: Steps
@@ -97,8 +99,8 @@ class Region(NamedTuple):
         node_map: the node of a (vertex, 2 · state + layer), and the number of a (vertex, EMPTY).
         arcs: an arc in each row.
         heap: nodes by width.
-        ends: in the first half the nodes where paths begin, in the second where they end.
-        stack: what branch and bound has open.
+        ends: the roots in the first half, the ends of paths in the second.
+        stack: the open branches of branch and bound.
     """
 
     header: IntArray
@@ -113,7 +115,7 @@ class Region(NamedTuple):
 
 @kernel
 def _node(region: Region, code: int, state: int, layer: int) -> int:
-    """The node of the region, made if there is none yet; EMPTY if there is no room for it."""
+    """Finds or adds a node of the region; EMPTY if there is no room for it."""
     h, nodes, vertices, index = region.header, region.nodes, region.vertices, region.node_map
     slot = find(index, code, 2 * state + layer)
     if index[slot, 2] != EMPTY:
@@ -141,7 +143,7 @@ def _node(region: Region, code: int, state: int, layer: int) -> int:
 
 @kernel
 def clear(region: Region) -> None:
-    """Forgets the region."""
+    """Empties the region."""
     h, nodes, vertices, index = region.header, region.nodes, region.vertices, region.node_map
     for node in range(h[NODES]):
         index[nodes[node, SLOT], 2] = EMPTY
@@ -163,9 +165,15 @@ def _add_arc(region: Region, tail: int, to: int, width: int) -> None:
 def _explore(
     now: int, start: int, avoided: int, steps: Steps, edges: Edges, region: Region
 ) -> bool:
-    """Finds a layer of the region, widest walks first; False if there is no room for it.
+    """Builds a layer of the region, widest walks first; False if there is no room for it.
 
-    ``steps`` are those of the automaton forwards in layer 1, backwards in layer 0.
+    Args:
+        now: the current time; edges that expire at or before it are ignored.
+        start: the node at the new edge.
+        avoided: the vertex at the other end of the new edge.
+        steps: the steps of the automaton, backwards in layer 0, forwards in layer 1.
+        edges: the held edges.
+        region: the region.
     """
     h, nodes, vertices, heap = region.header, region.nodes, region.vertices, region.heap
     rows, adjacency = edges.rows, edges.adjacency
@@ -177,7 +185,7 @@ def _explore(
         pop(heap, size)
         size -= 1
         if nodes[node, WIDTH] != width:
-            continue  # it was found wider, and is settled
+            continue  # a wider walk settled the node
         code, state = vertices[nodes[node, VERTEX], CODE], nodes[node, STATE]
         for k in range(steps.of_state[state], steps.of_state[state + 1]):
             key, there = steps.rows[k, STEP_KEY], steps.rows[k, STEP_THERE]
@@ -187,17 +195,17 @@ def _explore(
                 other, expiry = rows[edge, TARGET - back], rows[edge, EXPIRY]
                 own = layer == 1 or there != 0 or (rows[edge, OWNED] >> (1 - back)) & 1
                 if expiry > now and own and other not in (first, avoided) and edge != h[NEW_EDGE]:
-                    found = _node(region, other, there, layer)
-                    if found == EMPTY or h[ARCS] == region.arcs.shape[0]:
+                    reached = _node(region, other, there, layer)
+                    if reached == EMPTY or h[ARCS] == region.arcs.shape[0]:
                         return False
                     if layer == 1:
-                        _add_arc(region, node, found, expiry)
+                        _add_arc(region, node, reached, expiry)
                     else:
-                        _add_arc(region, found, node, expiry)
+                        _add_arc(region, reached, node, expiry)
                     through = min(width, expiry)
-                    if through > nodes[found, WIDTH]:
-                        nodes[found, WIDTH], nodes[found, TOWARDS] = through, node
-                        push(heap, size, through, found)
+                    if through > nodes[reached, WIDTH]:
+                        nodes[reached, WIDTH], nodes[reached, TOWARDS] = through, node
+                        push(heap, size, through, reached)
                         size += 1
                 edge = rows[edge, NEXT_OUT + back]
     return True
@@ -207,10 +215,10 @@ def _explore(
 def find_region(
     rows: IntArray, move: IntArray, stepping: Stepping, edges: Edges, region: Region
 ) -> bool:
-    """The region of one move of the edge in work, its roots and ends; False: no room.
+    """Builds the region of one move of the current edge, its roots and ends; False: no room.
 
-    First layer 0, backwards from where the move begins, and its roots; without any there is no
-    path, and layer 1 is left out. Then layer 1, forwards from where the move leads, and its ends.
+    Builds layer 0 with its roots, backwards from the begin of the move. Without roots there is no
+    path and no layer 1. Then builds layer 1 with its ends, forwards from the end of the move.
     """
     h, nodes, ends = region.header, region.nodes, region.ends
     row = h[ROW]

@@ -1,10 +1,10 @@
-"""Operators over streams with deletions that pass edges on: RETRACT, and the edges of a path.
+"""Kernels that expand deletions of edges: RETRACT, and the changes of edges for a path.
 
-In such a stream a row with a negative expiry takes back one row of the same columns: that
-with the expiry ``~exp`` (:class:`headrace.executor.batch.Batch`). What is valid at an instant is
-the set of the values of which some row was given, not taken back and not expired. So an operator
-gives for each row that it takes what follows from it, and takes that back with it: each is a
-function of bags, and rows of one instant may come in any order that gives before it takes.
+In a stream with deletions a row with a negative expiry is a retraction: it takes back one row of
+the same columns with the expiry ``~exp`` (:class:`headrace.executor.batch.Batch`). A value is valid
+at a tick if it has a row that was neither taken back nor has expired. An operator emits the results
+of each row, and retracts them when the row is taken back. So it is a function of bags, and rows of
+one ts may arrive in any order in which a row precedes its retraction.
 """
 
 from __future__ import annotations
@@ -16,15 +16,18 @@ from .rows import COPIES, EXPIRY, NEXT, Input, Rows, first_of, is_due
 from .stops import DONE, OUT_FULL, SWEEP_DUE
 from .tables import EMPTY
 
-# The header: the row in work, results; for RETRACT whether the row is begun and which entry is
-# next, and how many deletions matched no edge.
+# The header: the current row, results written; for RETRACT the next entry of the deletion's chain
+# (NOT_BEGUN: the row is not begun), and the number of deletions that matched no edge.
 ROW, OUT, CHAIN, UNMATCHED, HEADER_FIELDS = range(5)
 NOT_BEGUN = -2
 
 
 @kernel
 def retract(h: IntArray, batch: Input, held: Rows, out: IntArray) -> int:
-    """Edges pass; a deletion (a negative expiry) takes back all open edges of its two ends."""
+    """Passes edges on, and expands a deletion (a negative expiry).
+
+    A deletion retracts all open edges from its source to its target.
+    """
     columns, ts, exp = batch.columns, batch.ts, batch.exp
     rows, width = held.rows, held.columns.shape[0]
     while h[ROW] < ts.shape[0]:
@@ -60,8 +63,10 @@ def retract(h: IntArray, batch: Input, held: Rows, out: IntArray) -> int:
 
 @kernel
 def changes_of_edges(h: IntArray, batch: Input, held: Rows, out: IntArray) -> int:
-    """Writes a row where the longest row of a value changes: with its expiry if that grew, with
-    ``~expiry`` if it shrank (``~0``: there is none left). ``out`` has room for all.
+    """Writes a row for each change of the largest expiry of an edge.
+
+    The row has the new expiry if it grew, and ``~expiry`` if it shrank (``~0`` if no row of the
+    edge remains). ``out`` has room for all rows.
     """
     columns, ts, exp = batch.columns, batch.ts, batch.exp
     while h[ROW] < ts.shape[0]:

@@ -1,8 +1,8 @@
 """Runs of values, and the windows that begin with them.
 
-A *run* is a time without a gap through which a value is valid. Runs are held as a set of rows
-(:mod:`headrace.executor.kernels.rows`) that has the start of the run in place of the expiry. A run
-is held one tick past its end, for a row at its end goes on with it.
+A *run* is a period without a gap in which a value is valid. Runs are held as a set of rows
+(:mod:`headrace.executor.kernels.rows`) with the start of the run in place of the expiry. A run is
+held for one tick past its end, because a row that begins at its end continues the run.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .rows import EXPIRY, UNTIL, Input, Rows, append, find_value, hash_in, is_du
 from .stops import DONE, SWEEP_DUE
 from .tables import EMPTY
 
-# The header: the row in work.
+# The header: the current row.
 ROW, HEADER_FIELDS = range(2)
 
 
@@ -21,9 +21,16 @@ ROW, HEADER_FIELDS = range(2)
 def advance(
     h: IntArray, batch: Input, length: int, slide: int, held: Rows, end: IntArray, start: IntArray
 ) -> int:
-    """For each row that begins or extends a run, where that began, in ``start``, and until when
-    the row is valid in its window, in ``end``, 0 if it says nothing new; ``start`` is -1 for
-    other rows.
+    """Computes the run and the validity of each row; resumes from the header.
+
+    Args:
+        h: the header.
+        batch: the input rows.
+        length: the range of the window, in ticks.
+        slide: the slide of the window, in ticks.
+        held: the runs.
+        end: receives the expiry of the row in its window; 0 if the row adds no validity.
+        start: receives the start of the row's run; -1 if the row neither begins nor extends a run.
     """
     columns, ts, exp = batch.columns, batch.ts, batch.exp
     rows, since, until_at = held.rows, held.columns.shape[0] + EXPIRY, held.header[UNTIL]

@@ -1,13 +1,13 @@
 """Stores of rows of any width: sets, and bags for streams with deletions.
 
 ``rows`` is int64[capacity, width + fields]: the columns, the expiry, the next row with the
-same key, and further fields. A *set* holds each value once, with its largest expiry; one that gives
-rows back before they expire has a further field, until when each is held. A *bag*
+same key, and further fields. A *set* holds each value once, with its largest expiry. A set that
+releases rows before they expire has a further field, the time until which each row is held. A *bag*
 (:mod:`headrace.executor.kernels.bag`) holds a value once for each of its expiries.
 
-A row is found through two indexes, int64[capacity, 2] of (hash, row) with open addressing:
-``values`` over all columns (and the expiry in a bag), and ``keys`` over the key columns, which
-leads to the first row of a chain. A store that nobody looks up by key has no ``keys`` (length 0).
+Two indexes, int64[capacity, 2] of (hash, row) with open addressing, lead to rows: ``values`` over
+all columns (and the expiry in a bag), and ``keys`` over the key columns, to the first row of a
+chain. A store without look-up by key has no ``keys`` (length 0).
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from .compiling import kernel
 from .store import ADDED, COUNT, is_sweep_due
 from .tables import EMPTY, mixed
 
-# The header of a store of rows: further, the column that says until when a row is held (its
-# expiry, or a field of its own), and whether the store is a bag.
+# Further fields of the header of a store of rows: the position in a row of the time until which it
+# is held (its expiry, or HELD_UNTIL), and whether the store is a bag.
 UNTIL = store.HEADER_FIELDS
 IS_BAG = UNTIL + 1
 HEADER_FIELDS = UNTIL + 2
 
-# Fields of a row after its columns. A set that gives rows back early has HELD_UNTIL; a bag has
-# the number of COPIES, and whether a coalescing has REPORTED the row.
+# Fields of a row after its columns. A set that releases rows early has HELD_UNTIL; a bag has the
+# number of COPIES, and whether COALESCE has REPORTED the row.
 EXPIRY, NEXT, SET_FIELDS = range(3)
 HELD_UNTIL, EARLY_SET_FIELDS = 2, 3
 COPIES, REPORTED, BAG_FIELDS = 2, 3, 4
@@ -41,8 +41,8 @@ class Rows(NamedTuple):
         rows: a row in each row.
         values: the index of whole rows.
         keys: the index of keys.
-        columns: the numbers of all columns.
-        key_columns: those of the key.
+        columns: the numbers of all columns, from 0.
+        key_columns: the numbers of the columns of the key.
     """
 
     header: IntArray
@@ -82,7 +82,7 @@ def find_row(
 ) -> int:
     """The slot of the row whose columns ``held`` equal columns ``sought`` of batch row ``i``.
 
-    If there is none, the free slot in which it belongs.
+    If there is none, the free slot for it.
     """
     mask = index.shape[0] - 1
     slot = hashed & mask
@@ -100,7 +100,7 @@ def find_row(
 
 @kernel
 def find_value(held: Rows, columns: IntArray, i: int, hashed: int) -> int:
-    """The slot in ``values`` of batch row ``i`` in a set, or the free slot where it belongs."""
+    """The slot in ``values`` of batch row ``i`` in a set, or the free slot for it."""
     return find_row(held.values, held.rows, held.columns, columns, i, held.columns, hashed)
 
 
@@ -116,9 +116,9 @@ def first_of(held: Rows, columns: IntArray, i: int, sought: IntArray) -> int:
 def append(
     held: Rows, columns: IntArray, i: int, expiry: int, until: int, hashed: int, slot: int
 ) -> int:
-    """Holds batch row ``i`` as a new row, at a free slot of ``values``; returns its number.
+    """Adds batch row ``i`` as a new row, at a free slot of ``values``; returns its number.
 
-    The caller sees to it that there is room, and sets further fields.
+    The caller ensures that there is room, and sets further fields.
     """
     h, rows, values, keys = held.header, held.rows, held.values, held.keys
     width = held.columns.shape[0]
@@ -140,11 +140,10 @@ def append(
 
 @kernel
 def insert(held: Rows, columns: IntArray, i: int, expiry: int, until: int) -> bool:
-    """Holds row ``i`` of a batch in a set; False if it is held with no smaller an expiry.
+    """Holds row ``i`` of a batch in a set; False if it is held with at least this expiry.
 
-    ``until`` rises with the expiry; it is the expiry in a set without that further field.
-
-    The caller sees to it that there is room.
+    ``until`` is the time until which the row is held, and grows with the expiry. In a set without
+    HELD_UNTIL it is the expiry. The caller ensures that there is room.
     """
     hashed = hash_in(columns, i, held.columns)
     slot = find_value(held, columns, i, hashed)
@@ -162,13 +161,13 @@ def insert(held: Rows, columns: IntArray, i: int, expiry: int, until: int) -> bo
 
 @kernel
 def is_due(held: Rows, now: int) -> bool:
-    """Whether the store wants a sweep: it is full, or much may have expired."""
+    """Whether the store is full or a sweep is due."""
     return held.header[COUNT] == held.rows.shape[0] or is_sweep_due(held.header, now)
 
 
 @kernel
 def _held_until(held: Rows, row: int) -> int:
-    """Until when a row is held; EMPTY if all copies of it in a bag were taken back."""
+    """The time until which a row is held; EMPTY if all its copies in a bag were taken back."""
     width = held.columns.shape[0]
     if held.header[IS_BAG] != 0:
         rows = held.rows
@@ -179,8 +178,8 @@ def _held_until(held: Rows, row: int) -> int:
 
 @kernel
 def count_valid(held: Rows, now: int) -> tuple[int, int, int]:
-    """How many rows :func:`copy_valid` keeps, how many of them are kept forever, and until when
-    the others are held at the latest."""
+    """The number of rows that :func:`copy_valid` keeps, the number of those that never expire, and
+    the latest time until which the others are held."""
     count, lasting, latest = 0, 0, now
     for row in range(held.header[COUNT]):
         until = _held_until(held, row)
@@ -195,14 +194,14 @@ def count_valid(held: Rows, now: int) -> tuple[int, int, int]:
 
 @kernel
 def copy_valid(old: Rows, fresh: Rows, line: IntArray, now: int) -> None:
-    """Copies what is held after ``now`` into fresh arrays under the same header.
+    """Copies the rows held after ``now`` into fresh arrays under the same header.
 
-    Each row is put into ``line``, a batch of one, so that there is one way in.
+    Each row goes through ``line``, a batch of one row, so that :func:`append` can add it.
     """
     h, rows, values = fresh.header, fresh.rows, fresh.values
     count, width, mask = h[COUNT], fresh.columns.shape[0], values.shape[0] - 1
     h[COUNT] = 0
-    first = 0 * count  # no literal, which would have functions compiled once more
+    first = 0 * count  # a literal 0 would compile the called functions for another signature
     for row in range(count):
         until = _held_until(old, row)
         if until > now:

@@ -1,21 +1,19 @@
-"""Simple paths as edges come in: what a new edge u -> v completes, pair by pair.
+"""SIMPLE_PATH: incremental results of simple paths as edges arrive.
 
-A path of largest expiry that repeats no vertex is hard to find in general (NP-hard already for
-``(a·a)+``), and a spanning tree of walks does not find it. So nothing is kept but the valid
-edges and, for each pair, the largest expiry reported. All paths that a new edge adds lead
-through it once: from a root to u, over one move of the automaton, and from v to an end. One
-search backwards from u and one forwards from v give the *region*: product nodes (vertex,
-state), layer 0 before the edge and layer 1 behind it, with the widest walk between each node
-and the edge. Then for each root and end whose walk is wider than what was reported:
+Finding a path of largest expiry that repeats no vertex is NP-hard in general (already for
+``(a·a)+``), and a spanning tree of walks does not contain it. So the state is only the valid edges
+and the largest reported expiry of each pair.
+
+Each path that a new edge u -> v adds uses the edge once: from a root to u, over one move of the
+automaton, and from v to an end. A search backwards from u and a search forwards from v build the
+*region* (:mod:`headrace.executor.kernels.region`), with the widest walk between each node and the
+edge. For each root and end whose widest walk exceeds the reported expiry:
 
 * if the two widest walks together repeat no vertex, they are the widest simple path, since no
   simple path is wider than the widest walk;
-* else branch and bound: a path is extended arc by arc from the root, and each time the widest
-  walk from there to the end *past the vertices on the path* is an upper bound. If that walk is
-  itself simple the branch is done, and if it is not wider than the best so far it is cut.
+* else branch and bound finds it (:mod:`headrace.executor.kernels.simple_search`).
 
-The number of nodes looked at in branch and bound may grow exponentially; it is bounded for each
-edge by a budget of steps.
+Branch and bound may visit exponentially many nodes; a budget of steps bounds it for each edge.
 """
 
 from __future__ import annotations
@@ -67,7 +65,7 @@ from .tables import EMPTY, find, put
 
 @kernel
 def _begin_row(rows: IntArray, automaton: Automaton, edges: Edges, h: IntArray) -> bool:
-    """Enters the edge of the row in work; False if it says nothing new or is a loop."""
+    """Adds the edge of the current row; False for a loop, or if the edge already lasts as long."""
     row = h[ROW]
     source, target, number = rows[ROW_SOURCE, row], rows[ROW_TARGET, row], rows[ROW_INPUT, row]
     if source == target:
@@ -86,9 +84,9 @@ def _begin_row(rows: IntArray, automaton: Automaton, edges: Edges, h: IntArray) 
 def _report_pairs(
     now: int, budget: int, added: IntArray, region: Region, pairs: IntArray, out: IntArray
 ) -> int:
-    """Sets and reports, from the header's pair on, what the edge in work improves.
+    """Reports the pairs that the current edge improves; resumes from the header.
 
-    ``added``: the header of the edges, which counts what was added.
+    ``added`` is the header of the edges, whose field ADDED counts new pairs for sweeps.
     """
     h, nodes, vertices, ends = region.header, region.nodes, region.vertices, region.ends
     middle, count = ends.shape[0] // 2, h[ENDS_FOUND]
@@ -97,18 +95,18 @@ def _report_pairs(
         x, y = vertices[nodes[root, VERTEX], CODE], vertices[nodes[end, VERTEX], CODE]
         bound = min(nodes[root, WIDTH], nodes[end, WIDTH])
         slot = find(pairs, x, y)
-        known = max(now, pairs[slot, 2])  # EMPTY is below every time
-        if x != y and bound > known:
+        reported = max(now, pairs[slot, 2])  # EMPTY is below every time
+        if x != y and bound > reported:
             if h[OUT] == out.shape[1]:
                 return OUT_FULL
             if 2 * h[PAIRS] >= pairs.shape[0]:
                 return PAIRS_FULL
             value = bound
             if not walks_are_simple(region, root, end):
-                value = widest_simple(region, root, end, known, bound, budget)
+                value = widest_simple(region, root, end, reported, bound, budget)
                 if h[STEPS] > budget:
                     return OVER_BUDGET
-            if value > known:
+            if value > reported:
                 if pairs[slot, 2] == EMPTY:
                     h[PAIRS] += 1
                     added[ADDED] += 1
@@ -132,9 +130,9 @@ def advance(
     pairs: IntArray,
     out: IntArray,
 ) -> int:
-    """Works through ``rows`` from where the header stands; returns why it stopped.
+    """Processes ``rows``; resumes from the header. Returns the reason of the stop.
 
-    ``pairs`` is a table of the largest expiry reported by pair.
+    ``pairs`` is a table from each pair to its largest reported expiry.
     """
     h = region.header
     while True:
@@ -168,7 +166,7 @@ def advance(
 
 @kernel
 def count_valid_pairs(pairs: IntArray, now: int) -> tuple[int, int]:
-    """How many pairs :func:`copy_valid_pairs` keeps, and how many of them never expire."""
+    """The number of pairs that :func:`copy_valid_pairs` keeps, and of those that never expire."""
     count = lasting = 0
     for slot in range(pairs.shape[0]):
         if pairs[slot, 2] > now:

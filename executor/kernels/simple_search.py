@@ -1,9 +1,9 @@
 """The widest simple path from a root to an end: branch and bound for SIMPLE_PATH.
 
-The widest *walk* is an upper bound, and the answer if it is simple. If it is not, it meets some
-vertex in two nodes, and no simple path has both. So one of the two is chosen, and the simple
-paths are divided: those that do not meet the vertex in any other node, and those that do not
-have this one. A part whose widest walk is no wider than the best path so far is cut.
+The widest *walk* is an upper bound, and the result if it is simple. Otherwise it has two nodes of
+some vertex, and no simple path has both. The search chooses one of the two nodes and branches into
+the simple paths without the vertex's other nodes, and the simple paths without the chosen node. It
+cuts a branch whose widest walk is no wider than the best path so far.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .region import (
 )
 from .tables import EMPTY
 
-# What branch and bound has open: the node chosen, and whether it is left out now.
+# An open branch: the chosen node, and whether the branch is the one without that node.
 CHOSEN, LEFT_OUT, STACK_FIELDS = range(3)
 
 
@@ -54,9 +54,9 @@ def walks_are_simple(region: Region, root: int, end: int) -> bool:
 
 @kernel
 def _widest_walk(region: Region, root: int, end: int, best: int) -> int:
-    """The width of the widest walk to the end over what is not blocked, 0 if not above ``best``.
+    """The width of the widest walk to the end over unblocked nodes; 0 if not above ``best``.
 
-    The header says in which node it meets a vertex that it meets again; EMPTY: it is simple.
+    Sets the header's CONFLICT to a node where the walk repeats a vertex; EMPTY if it is simple.
     """
     h, nodes, vertices = region.header, region.nodes, region.vertices
     arcs, heap = region.arcs, region.heap
@@ -99,7 +99,7 @@ def _widest_walk(region: Region, root: int, end: int, best: int) -> int:
 
 @kernel
 def _block_others(region: Region, node: int, by: int) -> None:
-    """Blocks the vertex's other nodes once more, or once less."""
+    """Adds ``by``, 1 or -1, to the blocks of the other nodes of a node's vertex."""
     nodes, vertices = region.nodes, region.vertices
     other = vertices[nodes[node, VERTEX], FIRST_NODE]
     while other != EMPTY:
@@ -109,16 +109,17 @@ def _block_others(region: Region, node: int, by: int) -> None:
 
 
 @kernel
-def widest_simple(region: Region, root: int, end: int, known: int, bound: int, budget: int) -> int:
-    """The width of the widest simple path if above ``known``, else that.
+def widest_simple(
+    region: Region, root: int, end: int, reported: int, bound: int, budget: int
+) -> int:
+    """The width of the widest simple path if it exceeds ``reported``, else ``reported``.
 
-    Depth first over the parts: a part is first narrowed to the paths through the chosen node
-    (the other nodes of its vertex are blocked), then to those without it (it is blocked itself),
-    and given up when its bound is not above the best path so far. The search may be cut short
-    by the budget, which the caller looks at.
+    A depth-first search over branches: first with the other nodes of the chosen node's vertex
+    blocked, then with the chosen node itself blocked. A branch ends when its bound is not above the
+    best path so far. The budget may stop the search early; the caller checks STEPS.
     """
     h, nodes, stack = region.header, region.nodes, region.stack
-    best, depth = known, 0
+    best, depth = reported, 0
     while True:
         value = _widest_walk(region, root, end, best)
         if value > best and h[CONFLICT] != EMPTY:

@@ -1,15 +1,14 @@
-"""Why a kernel stops: it is done, or its Python side has to act before it goes on.
+"""The reasons for which a kernel stops: it is done, or the operator has to act before it resumes.
 
-Every kernel returns one of these. The operators' side of it is
-:func:`headrace.executor.operators.base.drive`.
+:func:`headrace.executor.operators.base.drive` runs the action for each reason.
 """
 
 from __future__ import annotations
 
 (
     DONE,
-    SWEEP_DUE,  # a store is full, or much of it may have expired
-    RIGHT_SWEEP_DUE,  # the same of the right store of a join
+    SWEEP_DUE,  # a store is full, or many of its entries may have expired
+    RIGHT_SWEEP_DUE,  # SWEEP_DUE for the right store of a join
     EDGES_FULL,
     NODES_FULL,
     POOL_FULL,

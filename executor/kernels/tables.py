@@ -24,14 +24,14 @@ EMPTY = -1
 
 @kernel
 def mixed(value: int) -> int:
-    """A hash of one integer whose low bits are good."""
+    """A hash of one integer with well-mixed low bits."""
     product = value * GOLDEN
     return product ^ (product >> 32)
 
 
 @kernel
 def find(table: IntArray, first: int, second: int) -> int:
-    """The slot of a key, or the free slot in which it belongs."""
+    """The slot of a key, or the free slot for it."""
     mask = table.shape[0] - 1
     slot = mixed(mixed(first) + second) & mask
     while table[slot, 2] != EMPTY and (table[slot, 0] != first or table[slot, 1] != second):
@@ -41,7 +41,7 @@ def find(table: IntArray, first: int, second: int) -> int:
 
 @kernel
 def put(table: IntArray, first: int, second: int, value: int) -> None:
-    """Sets the value of a key; the caller sees to it that there is room."""
+    """Sets the value of a key; the caller ensures that there is room."""
     slot = find(table, first, second)
     table[slot, 0] = first
     table[slot, 1] = second

@@ -1,11 +1,10 @@
 """The dictionary of values: entries, an index over them, and the bytes of strings.
 
-An entry, found by its code, is (start, length, hash, expiry). A string lies at ``start`` in
-the bytes ``heap``. A value of another kind is ``start`` itself, its 64 bits, and ``length``
-is its kind: :data:`INTEGER`, :data:`NUMBER`, :data:`BOOLEAN` or :data:`MISSING`. A code given
-back has the length :data:`FREE`, and ``start`` is the next free code. The
-index holds codes with open addressing. Values are compared whole, with their kind: the hash
-only says where to look.
+The entry of a code is (start, length, hash, expiry). A string lies at ``start`` in the bytes
+``heap``. For a value of another kind ``start`` has its 64 bits, and ``length`` is its kind:
+:data:`INTEGER`, :data:`NUMBER`, :data:`BOOLEAN` or :data:`MISSING`. A free code has the length
+:data:`FREE`, and ``start`` is the next free code. The index holds codes with open addressing.
+Values are compared in full, with their kind, so equal hashes do no harm.
 """
 
 from __future__ import annotations
@@ -21,7 +20,8 @@ Bytes = NDArray[np.uint8]
 
 # The header.
 COUNT, USED, FIRST_FREE, HEAP_TOP, ROW, HEADER_LENGTH = range(6)
-# COUNT entries are in use; codes from USED on have never been given.
+# COUNT entries are in use; codes from USED on have never been used. FIRST_FREE begins the list of
+# free codes, HEAP_TOP is the used part of the heap, and ROW is the next row to encode.
 
 START, LENGTH, HASH, EXPIRY, ENTRY_FIELDS = range(5)
 INTEGER, FREE, NUMBER, BOOLEAN, MISSING = -1, -2, -3, -4, -5
@@ -41,29 +41,32 @@ def _hash_bytes(data: Bytes, start: int, end: int) -> int:
 
 @kernel
 def _partition(hashed: int, partitions: int) -> int:
-    """Of bits that say nothing of the slot in the index, where all would crowd otherwise."""
+    """The partition of a hash, from bits that do not determine the slot in the index.
+
+    Otherwise all values of a partition would crowd into few slots.
+    """
     return ((mixed(hashed) >> 32) & 0x7FFFFFFF) % partitions
 
 
 @kernel
-def place_strings(offsets: IntArray, data: Bytes, partitions: int, found: IntArray) -> None:
+def place_strings(offsets: IntArray, data: Bytes, partitions: int, out: IntArray) -> None:
     """Writes the partitions of the strings ``data[offsets[i] : offsets[i + 1]]``."""
-    for i in range(found.shape[0]):
-        found[i] = _partition(_hash_bytes(data, offsets[i], offsets[i + 1]), partitions)
+    for i in range(out.shape[0]):
+        out[i] = _partition(_hash_bytes(data, offsets[i], offsets[i + 1]), partitions)
 
 
 @kernel
-def place_bits(bits: IntArray, partitions: int, found: IntArray) -> None:
-    """Writes the partitions of values that are no strings."""
-    for i in range(found.shape[0]):
-        found[i] = _partition(mixed(bits[i]), partitions)
+def place_bits(bits: IntArray, partitions: int, out: IntArray) -> None:
+    """Writes the partitions of values other than strings, from their 64 bits."""
+    for i in range(out.shape[0]):
+        out[i] = _partition(mixed(bits[i]), partitions)
 
 
 @kernel
-def place_codes(entries: IntArray, codes: IntArray, partitions: int, found: IntArray) -> None:
-    """Writes the partitions of the values that codes stand for."""
-    for i in range(found.shape[0]):
-        found[i] = _partition(entries[codes[i], HASH], partitions)
+def place_codes(entries: IntArray, codes: IntArray, partitions: int, out: IntArray) -> None:
+    """Writes the partitions of the values of codes."""
+    for i in range(out.shape[0]):
+        out[i] = _partition(entries[codes[i], HASH], partitions)
 
 
 @kernel
@@ -172,12 +175,12 @@ def encode_bits(
 
 @kernel
 def give_back(h: IntArray, entries: IntArray, now: int) -> tuple[int, int, int]:
-    """Frees the codes that expired.
+    """Frees the codes that expired at or before ``now``.
 
-    Returns the bytes still in use, how many codes never expire, and the latest expiry of
-    the others.
+    The index must be rebuilt afterwards (:func:`reindex`).
 
-    The index must be built anew afterwards (:func:`reindex`).
+    Returns the bytes of strings in use, the number of codes that never expire, and the latest
+    expiry of the others.
     """
     held, lasting, latest = 0, 0, now
     for code in range(h[USED]):
@@ -200,7 +203,7 @@ def give_back(h: IntArray, entries: IntArray, now: int) -> tuple[int, int, int]:
 
 @kernel
 def reindex(h: IntArray, entries: IntArray, index: IntArray) -> None:
-    """Puts every entry into a free index."""
+    """Adds every entry to an empty index."""
     mask = index.shape[0] - 1
     for code in range(h[USED]):
         if entries[code, LENGTH] != FREE:
@@ -212,7 +215,7 @@ def reindex(h: IntArray, entries: IntArray, index: IntArray) -> None:
 
 @kernel
 def move_strings(h: IntArray, entries: IntArray, heap: Bytes, fresh: Bytes) -> None:
-    """Copies the strings in use to the beginning of ``fresh``."""
+    """Copies the strings in use to the begin of ``fresh``."""
     top = 0
     for code in range(h[USED]):
         length = entries[code, LENGTH]
@@ -227,7 +230,7 @@ def move_strings(h: IntArray, entries: IntArray, heap: Bytes, fresh: Bytes) -> N
 
 @kernel
 def string_offsets(entries: IntArray, codes: IntArray, offsets: IntArray) -> None:
-    """Where each string will begin and end when they are laid end to end."""
+    """Writes the offsets of the strings of ``codes`` laid end to end."""
     offsets[0] = 0
     for i in range(codes.shape[0]):
         offsets[i + 1] = offsets[i] + entries[codes[i], LENGTH]
@@ -237,7 +240,7 @@ def string_offsets(entries: IntArray, codes: IntArray, offsets: IntArray) -> Non
 def copy_strings(
     entries: IntArray, heap: Bytes, codes: IntArray, offsets: IntArray, data: Bytes
 ) -> None:
-    """Lays the strings of ``codes`` end to end."""
+    """Copies the strings of ``codes`` end to end into ``data``."""
     for i in range(codes.shape[0]):
         start = entries[codes[i], START]
         for j in range(offsets[i + 1] - offsets[i]):

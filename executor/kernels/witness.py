@@ -1,15 +1,14 @@
-"""A path for a row: a search over the valid edges, backwards from where the path ends.
+"""WITNESS: a path for each row, by a search over the valid edges backwards from the target.
 
-Edges are kept with the adjacency lists of :mod:`headrace.executor.kernels.edges`. An edge that
-lasts longer than it did is a new one, and the old one is dead: so the lists stand in the order of
-the rows that still count, whatever came before. Edges of one instant are taken in before a path is
-looked for in a row of that instant.
+Edges have the adjacency lists of :mod:`headrace.executor.kernels.edges`. An edge whose expiry grows
+becomes a new edge at the front, and the old one is dead. So the order of a list depends only on the
+rows that are still valid. All edges of a ts are added before the search for a row of that ts.
 
-The search is breadth-first over product nodes (vertex, automaton state) from the target in its
-accepting states back to the source in the start state; each node knows the edge that leads
-on, so the first node found for the source gives a shortest path. If it must repeat no vertex
-and does, all that leads to the target is found, and a depth-first search from the source
-looks for a simple path among those nodes, with a budget of steps.
+The search is breadth-first over product nodes (vertex, automaton state), from the target in its
+accepting states back to the source in the start state. Each node has the edge that leads on, so the
+first node of the source begins a shortest path. If paths must be simple and this one is not, the
+search visits all nodes that lead to the target. Then a depth-first search from the source looks for
+a simple path among these nodes, with a budget of steps.
 """
 
 from __future__ import annotations
@@ -33,12 +32,12 @@ from .stops import (
 from .store import COUNT, is_sweep_due
 from .tables import EMPTY, find
 
-# The header: the next row of an edge, the next row that wants a path, nodes of the search in
-# work, and steps of all paths found.
+# The header: the next edge, the next row that wants a path, nodes of the current search, and steps
+# of all paths.
 EDGE_ROW, ROW, FOUND, STEPS, HEADER_FIELDS = range(5)
 
-# Fields of a product node: the edge that leads on from it, 2 * input + inverse of that step, and
-# the node that it leads to.
+# Fields of a product node: the EDGE that leads on from it, the KIND of that step (2 * input +
+# inverse), and the NEXT node.
 VERTEX, STATE, EDGE, KIND, NEXT, NODE_FIELDS = range(6)
 
 # Rows that want a path: source, target, ts, exp.
@@ -47,8 +46,8 @@ WANT_SOURCE, WANT_TARGET, WANT_TS, WANT_EXP, WANT_FIELDS = range(5)
 STEP_FIELDS = 3
 """A step of a path: from, 2 * input + inverse, to."""
 
-# What the search for a simple path knows of each vertex on the path: its node, the move and the
-# edge to try next, and the edge and kind of the step by which the path went on.
+# An entry of the stack of the search for a simple path: a node on the path, the move and the edge
+# to try next, and the edge and kind of the step that the path takes from the node.
 ON_PATH, NEXT_MOVE, NEXT_EDGE, STEP_EDGE, STEP_KIND, STACK_FIELDS = range(6)
 
 
@@ -57,9 +56,9 @@ class Search(NamedTuple):
 
     Attributes:
         header: cursors.
-        nodes: a product node found in each row.
+        nodes: a visited product node in each row.
         node_map: the node of a (vertex, state).
-        stack: the path in work when it must be simple.
+        stack: the current path of the search for a simple path.
     """
 
     header: IntArray
@@ -70,7 +69,7 @@ class Search(NamedTuple):
 
 @kernel
 def _reach(search: Search, vertex: int, state: int, edge: int, kind: int, next_node: int) -> int:
-    """The number of a product node found for the first time; EMPTY if it is known."""
+    """Adds a product node and returns its number; EMPTY if it was visited before."""
     h, nodes, index = search.header, search.nodes, search.node_map
     slot = find(index, vertex, state)
     if index[slot, 2] != EMPTY:
@@ -85,13 +84,13 @@ def _reach(search: Search, vertex: int, state: int, edge: int, kind: int, next_n
 
 @kernel
 def _clear(search: Search) -> None:
-    """Empties the index of what the search found."""
+    """Removes all nodes of a search from the map."""
     h, nodes, index = search.header, search.nodes, search.node_map
     mask = index.shape[0] - 1
     if 8 * h[FOUND] > index.shape[0]:
         index[:, 2] = EMPTY
     else:
-        # All keys of a cluster go, so none is left behind a gap.
+        # Whole clusters are cleared, so no key remains behind a gap.
         for node in range(h[FOUND]):
             slot = find(index, nodes[node, VERTEX], nodes[node, STATE])
             while index[slot, 2] != EMPTY:
@@ -111,10 +110,10 @@ def _search(
     first: int,
     stop: bool,
 ) -> tuple[int, int]:
-    """Looks for ways to the target from node ``first`` on; with ``stop`` until the source is met.
+    """Searches backwards from node ``first`` on; with ``stop``, until it visits the source.
 
-    Returns the node of the source in the start state (EMPTY: there is none yet), and the next
-    node to go on from (EMPTY: there is no room).
+    Returns the node of the source in the start state (EMPTY: not visited), and the node to
+    continue from (EMPTY: there is no room).
     """
     h, nodes = search.header, search.nodes
     rows, adjacency, backwards = edges.rows, edges.adjacency, stepping.backwards
@@ -129,7 +128,7 @@ def _search(
         vertex, state = nodes[current, VERTEX], nodes[current, STATE]
         for step in range(backwards.of_state[state], backwards.of_state[state + 1]):
             kind, before = backwards.rows[step, STEP_KEY], backwards.rows[step, STEP_THERE]
-            # A step along an edge is found at the edge's other end.
+            # A backward step uses the adjacency list of the edge's other vertex.
             inverse = 1 - (kind & 1)
             edge = adjacency[find(adjacency, vertex, kind ^ 1), 2]
             while edge != EMPTY:
@@ -149,7 +148,7 @@ def _search(
 
 @kernel
 def _repeats(nodes: IntArray, start: int) -> bool:
-    """Whether the path from a node meets a vertex again."""
+    """Whether the path from a node repeats a vertex."""
     one = start
     while nodes[one, NEXT] != EMPTY:
         other = nodes[one, NEXT]
@@ -171,8 +170,10 @@ def _simple(
     edges: Edges,
     search: Search,
 ) -> int:
-    """The length of a simple path from the start, whose steps stand in the stack; 0 if there is
-    none, EMPTY beyond the budget."""
+    """The length of a simple path from the start, with its steps in the stack.
+
+    0 if there is none, EMPTY beyond the budget.
+    """
     nodes, index, stack = search.nodes, search.node_map, search.stack
     rows, adjacency, forwards = edges.rows, edges.adjacency, stepping.forwards
     depth = taken = 0
@@ -212,11 +213,11 @@ def _simple(
         following = index[find(index, other, after), 2]
         if following == EMPTY:
             continue
-        met = False
+        repeats = False
         for place in range(depth + 1):
             if nodes[stack[place, ON_PATH], VERTEX] == other:
-                met = True
-        if met:
+                repeats = True
+        if repeats:
             continue
         stack[depth, STEP_EDGE], stack[depth, STEP_KIND] = edge, kind
         depth += 1
@@ -238,10 +239,11 @@ def advance(
     ends: IntArray,
     steps: IntArray,
 ) -> int:
-    """Works through rows of edges and those that want a path from where the header stands;
-    returns why it stopped.
+    """Processes edges and rows that want a path, merged by ts; resumes from the header.
 
-    ``steps`` are those of all paths, one after the other; that of row r ends before ``ends[r]``.
+    ``steps`` receives the steps of all paths in order; the path of row r ends before ``ends[r]``.
+
+    Returns the reason of the stop.
     """
     h, nodes, stack = search.header, search.nodes, search.stack
     while True:

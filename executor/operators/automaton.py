@@ -1,4 +1,4 @@
-"""A path's automaton in the arrays that kernels read."""
+"""Converts the automaton of a path to arrays for kernels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Transitions = Iterable[tuple[int, int, bool, int]]
 
 
 def automaton_of(path: AutomatonPath, inputs: int) -> Automaton:
-    """The automaton of a path over so many inputs.
+    """The automaton of a path over a number of inputs.
 
     Raises:
         ValueError: if a transition enters the start state.
@@ -36,7 +36,7 @@ def automaton_of(path: AutomatonPath, inputs: int) -> Automaton:
 
 
 def check_start(transitions: Transitions) -> None:
-    """Checks that the kernels' start state is never met again.
+    """Checks that no transition returns to the start state, as kernels assume.
 
     Raises:
         ValueError: if a transition enters the start state.
@@ -53,7 +53,7 @@ def accepting_flags(states: int, accepting: Iterable[int]) -> IntArray:
 
 
 def steps_by_state(steps: Iterable[tuple[int, int, int]], states: int) -> Steps:
-    """Steps (state, 2 · input + inverse, state), sorted by the state that they are taken from."""
+    """Steps (state, 2 · input + inverse, next state), sorted by their first state."""
     ordered = sorted(steps)
     starts = np.searchsorted([state for state, *_ in ordered], np.arange(states + 1))
     return Steps(np.array(ordered, np.int64).reshape(-1, 3), starts.astype(np.int64))

@@ -1,4 +1,4 @@
-"""COALESCE: passes the rows that extend the validity of their value."""
+"""COALESCE: passes only the rows that extend the validity of their value."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .rows import Bag, RowSet
 
 
 class CoalesceOperator(Holding):
-    """Holds for each value its largest expiry."""
+    """Holds the largest expiry of each value."""
 
     def __init__(self, width: int) -> None:
         self._held = RowSet(width, None)
@@ -33,7 +33,7 @@ class CoalesceOperator(Holding):
         return batch.take(extends) if wanted else Batch.empty(batch.width)
 
     def extends(self, batch: Batch) -> NDArray[np.bool_]:
-        """Which rows expire later than every earlier row of their value."""
+        """A mask of the rows that expire later than every earlier row of their value."""
         h, held, rows = self._h, self._held, Input(*batch.arrays)
         extends = np.empty(len(batch), np.int64)
         h[kernel.ROW] = 0
@@ -45,7 +45,7 @@ class CoalesceOperator(Holding):
 
 
 class CoalesceWithDeletions(Holding):
-    """Emits for each value the expiry of its longest row, and retracts it when that changes."""
+    """Emits the longest row of each value, and retracts it when another row becomes the longest."""
 
     def __init__(self, width: int) -> None:
         self._held = Bag(width, tuple(range(width)))
@@ -53,7 +53,7 @@ class CoalesceWithDeletions(Holding):
         self._h: IntArray = np.zeros(kernel.HEADER_FIELDS, np.int64)
 
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
-        """Rows that expire later than the rows emitted before, and retractions of those."""
+        """Rows that expire later than the emitted rows of their value, and retractions of rows."""
         (batch,) = inputs
         h, held, rows = self._h, self._held, Input(*batch.arrays)
         results = Results(batch.width, wanted)

@@ -1,4 +1,4 @@
-"""COMPUTE: columns that are computed from those of the input."""
+"""COMPUTE: evaluates scalar expressions over the columns of the input."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from .base import Stateless
 
 
 class ComputeOperator(Stateless):
-    """A row for each row.
+    """Computes the output columns of each row.
 
     Raises:
-        ValueError: if a value cannot be read.
+        ValueError: if an expression does not parse.
     """
 
     def __init__(self, values: Sequence[str], width: int, dictionary: Dictionary) -> None:
@@ -27,12 +27,12 @@ class ComputeOperator(Stateless):
         self._dictionary = dictionary
 
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
-        """As many rows as come in."""
+        """One result row for each input row."""
         (batch,) = inputs
-        found = np.empty((len(self._values), len(batch)), np.int64)
+        codes = np.empty((len(self._values), len(batch)), np.int64)
         for i, value in enumerate(self._values if len(batch) else ()):
-            found[i] = self._codes(value, batch)
-        return Batch(found, batch.ts, batch.exp)
+            codes[i] = self._codes(value, batch)
+        return Batch(codes, batch.ts, batch.exp)
 
     def _codes(self, value: Value, batch: Batch) -> Any:
         match value:
@@ -47,34 +47,38 @@ class ComputeOperator(Stateless):
                 return self._dictionary.encode(_computed(value, decoded, len(batch)), until)
 
 
-def _computed(value: Call, given: dict[int, pa.Array[Any]], rows: int) -> pa.Array[Any]:
-    """The values of a call in each row, null where it is unknown."""
-    mixed = next((c for c in sorted(given) if pa.types.is_union(given[c].type)), None)
+def _computed(value: Call, inputs: dict[int, pa.Array[Any]], rows: int) -> pa.Array[Any]:
+    """The value of a call in each row, null where it is unknown.
+
+    ``inputs`` are the decoded columns that the call reads, by position.
+    """
+    mixed = next((c for c in sorted(inputs) if pa.types.is_union(inputs[c].type)), None)
     if mixed is not None:
-        return _of_mixed(value, given, mixed, rows)
-    width = 1 + max(given, default=0)
+        return _of_mixed(value, inputs, mixed, rows)
+    width = 1 + max(inputs, default=0)
     nothing: pa.Array[Any] = pa.nulls(rows)
-    found = Scalars([given.get(c, nothing) for c in range(width)]).of(value)
-    if found.kind != "number":
+    evaluated = Scalars([inputs.get(c, nothing) for c in range(width)]).of(value)
+    if evaluated.kind != "number":
         return nothing
-    result: pa.Array[Any] = pa.array(np.ascontiguousarray(found.values), mask=~found.known)
+    result: pa.Array[Any] = pa.array(np.ascontiguousarray(evaluated.values), mask=~evaluated.known)
     return result
 
 
-def _of_mixed(value: Call, given: dict[int, pa.Array[Any]], mixed: int, rows: int) -> pa.Array[Any]:
-    """As :func:`_computed` where a column mixes types: for the rows of each type.
+def _of_mixed(
+    value: Call, inputs: dict[int, pa.Array[Any]], mixed: int, rows: int
+) -> pa.Array[Any]:
+    """As :func:`_computed`, for a column of mixed types: computes the rows of each type separately.
 
-    The result is one of numbers if some are; an integer is then the float nearest to it, as is
-    any beside a float.
+    The result is float64 if any row is; integers then become the nearest floats.
     """
-    column: Any = given[mixed]
+    column: Any = inputs[mixed]
     type_codes, offsets = np.asarray(column.type_codes), np.asarray(column.offsets)
     parts: list[tuple[IntArray, pa.Array[Any]]] = []
     for code in range(column.type.num_fields):
         own = np.flatnonzero(type_codes == code)
         if len(own):
             chosen: Any = pa.array(own, pa.int64())
-            inside = {c: values.take(chosen) for c, values in given.items() if c != mixed}
+            inside = {c: values.take(chosen) for c, values in inputs.items() if c != mixed}
             inside[mixed] = column.field(code).take(pa.array(offsets[own]))
             parts.append((own, _computed(value, inside, len(own))))
     kinds = {part.type for _, part in parts if not pa.types.is_null(part.type)}

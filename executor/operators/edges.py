@@ -1,4 +1,4 @@
-"""Operators that hold the valid edges of their inputs, and how they read those."""
+"""A base class of operators that hold the valid edges of their inputs, and its helpers."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from ..kernels.tables import enlarged, enlarged_table, new_table
 from .base import Swept
 
 SMALLEST = 64
-"""Entries that the arrays of an empty state have room for."""
+"""The capacity of the arrays of an empty state, in entries."""
 
 IsRoot = Callable[[IntArray], NDArray[np.bool_]]
-"""Which of the vertices with some codes are roots in a partition."""
+"""A mask of the vertex codes that are roots in a partition."""
 
 
 class EdgesOperator(Swept, ABC):
-    """Holds the valid edges, and what a subclass makes of them.
+    """Holds the valid edges; a subclass adds its own state.
 
     Args:
-        walked: for each 2 · input + inverse, whether there are adjacency lists of it.
-        fields: how many fields an edge has.
+        walked: for each 2 · input + inverse, 1 if adjacency lists are kept for it.
+        fields: the number of fields of an edge.
     """
 
     def __init__(self, walked: IntArray, fields: int = kernel.EDGE_FIELDS) -> None:
@@ -63,9 +63,9 @@ class EdgesOperator(Swept, ABC):
         )
 
     def _sweep_edges(self, now: int) -> tuple[int, int]:
-        """Drops expired edges and leaves room for half as much again.
+        """Drops expired edges; the new arrays have room for half as many again.
 
-        Returns how many of the others never expire, and the latest expiry of the rest.
+        Returns the number of edges that never expire, and the latest expiry of the others.
         """
         old = self._edges
         count, lasting, latest = kernel.count_valid(old, now)
@@ -80,18 +80,18 @@ class EdgesOperator(Swept, ABC):
 
     @abstractmethod
     def _state(self) -> Iterable[tuple[NDArray[np.int64], ...]]:
-        """All arrays that hold state."""
+        """All arrays of the state."""
 
 
 def walked_by(keys: IntArray, inputs: int) -> IntArray:
-    """For each 2 · input + inverse, 1 if it is one of ``keys``."""
+    """For each 2 · input + inverse, 1 if ``keys`` contains it."""
     walked: IntArray = np.zeros(2 * inputs, np.int64)
     walked[keys] = 1
     return walked
 
 
 def merged_rows(inputs: Sequence[Batch]) -> IntArray:
-    """All inputs merged by ts, in the form that the kernels read."""
+    """The rows of all inputs merged by ts, as int64[ROW_FIELDS, rows] for kernels."""
     rows = np.empty((ROW_FIELDS, sum(map(len, inputs))), np.int64)
     if len(inputs) == 1:
         (batch,) = inputs
@@ -107,5 +107,5 @@ def merged_rows(inputs: Sequence[Batch]) -> IntArray:
 
 
 def mark_roots(rows: IntArray, is_root: IsRoot | None) -> None:
-    """Notes of each row which of its ends may be roots; all if there is no ``is_root``."""
+    """Sets in each row the flags of the vertices that may be roots; all without ``is_root``."""
     rows[ROW_ROOTS] = ALL_ROOTS if is_root is None else is_root(rows[0]) + 2 * is_root(rows[1])

@@ -1,4 +1,4 @@
-"""FILTER above something other than a scan."""
+"""FILTER above an operator; FILTERs directly above a scan run within the scan input."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from .condition import Condition
 
 
 class FilterOperator(Stateless):
-    """The rows that satisfy a condition.
+    """Passes the rows that satisfy a predicate.
 
     Raises:
-        PlanError: if the condition is not on the allow-list.
+        PlanError: if the predicate is not on the allow-list.
     """
 
     def __init__(self, sql: str, width: int, dictionary: Dictionary) -> None:
         self._condition = Condition(sql, width, dictionary)
 
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
-        """A part of the rows that come in."""
+        """The input rows that satisfy the predicate."""
         (batch,) = inputs
         return batch.take(self._condition.mask(batch.columns[list(self._condition.columns)]))

@@ -22,7 +22,7 @@ class Pairing:
     """The columns that a join writes for each pair of matching rows, and its residual condition.
 
     With a residual, the kernel also writes the columns that the residual reads; :meth:`take` then
-    drops the pairs that do not satisfy it, a buffer at a time. ``dictionary`` gave the codes.
+    drops the pairs that do not satisfy the residual, a buffer at a time.
 
     Raises:
         PlanError: if the residual is not on the allow-list.
@@ -43,11 +43,11 @@ class Pairing:
         self.right_sources = _sources(written, right, left)
 
     def results(self, wanted: bool) -> Results:
-        """A buffer for pairs."""
+        """An empty buffer for pairs."""
         return Results(self.width, wanted, self._further)
 
     def take(self, results: Results, pairs: int, wanted: bool) -> None:
-        """Keeps the pairs in the buffer that satisfy the residual."""
+        """Copies the pairs that satisfy the residual out of the buffer."""
         chosen = None
         if self._residual is not None and wanted and pairs:
             chosen = self._residual.mask(results.buffer[self._looked_at, :pairs])
@@ -55,9 +55,9 @@ class Pairing:
 
 
 class JoinOperator(Holding):
-    """Holds the valid rows of both inputs, each found by the variables that both bind.
+    """Holds the valid rows of both inputs, indexed by the variables that both bind.
 
-    ``dictionary`` gave the codes; a join without residual and horizons does not look at it.
+    A join without residual and horizons does not use ``dictionary``.
 
     Raises:
         PlanError: if the residual is not on the allow-list.
@@ -116,19 +116,22 @@ class JoinOperator(Holding):
         return results.batch()
 
     def _until(self, batch: Batch, horizon: Horizon | None) -> IntArray:
-        """Until when each row is held: its expiry, or earlier if no later row can match it."""
+        """The time until which each row is held: its expiry, or earlier by the horizon.
+
+        A horizon (column, bound) says that no row after ``column + bound`` can match.
+        """
         if horizon is None:
             return batch.exp
         column, bound = horizon
-        times, known = self._dictionary.integers(batch.columns[column])
+        times, is_integer = self._dictionary.integers(batch.columns[column])
+        # Keep last + bound + 1 within 64 bits.
         last = np.where(times < FOREVER - max(bound, 0) - 1, times, FOREVER - max(bound, 0) - 1)
-        held = np.where(known, np.minimum(batch.exp, last + bound + 1), batch.exp)
-        return np.require(held, np.int64, ["C", "W"])
+        until = np.where(is_integer, np.minimum(batch.exp, last + bound + 1), batch.exp)
+        return np.require(until, np.int64, ["C", "W"])
 
 
 class JoinWithDeletions(JoinOperator):
-    """Holds the rows of both inputs, each as often as it was given, and gives a row for each pair
-    that is given or taken back."""
+    """Holds the rows of both inputs as bags; a retraction of a row retracts its pairs."""
 
     def _store(
         self, binding: tuple[int, ...], shared: Sequence[int], horizon: Horizon | None

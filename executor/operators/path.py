@@ -1,4 +1,4 @@
-"""S_PATH: pairs of vertices connected by a path of the automaton's language."""
+"""S_PATH: pairs of vertices connected by a path in the language of the automaton."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _SMALLEST_POOL = 1024
 class PathOperator(EdgesOperator):
     """Holds the valid edges and, for each root, its widest paths.
 
-    Results are coalesced, also where several states accept.
+    Results are coalesced, also over several accepting states.
 
     Args:
-        path: what to look for.
-        inputs: how many inputs there are.
-        is_root: which of the vertices with these codes are roots here; None: all are.
+        path: the physical operator.
+        inputs: the number of inputs.
+        is_root: tests which vertices are roots in this partition; None if all are.
 
     Raises:
         ValueError: if a transition enters the start state.
@@ -42,7 +42,7 @@ class PathOperator(EdgesOperator):
         self._automaton = automaton_of(path, inputs)
         moves = self._automaton.moves
         keys = 2 * moves[:, kernel.MOVE_INPUT] + moves[:, kernel.MOVE_INVERSE]
-        if self._with_deletions:  # what led to a node is looked for along the edges into it
+        if self._with_deletions:  # a deletion searches backwards, along the edges into a node
             keys = np.concatenate([keys, keys ^ 1])
         super().__init__(walked_by(keys, inputs))
         counts: IntArray = np.zeros(forest.HEADER_FIELDS, np.int64)
@@ -64,7 +64,7 @@ class PathOperator(EdgesOperator):
             new_table(nodes),
             np.empty((slots, 2), np.int64),
             free,
-            # Every root has an edge, so the trees are no more than the ends of edges.
+            # Every root has an edge, so there are at most two trees for each edge.
             new_table(2 * len(self._edges.rows) if listed else 1),
             np.empty((members if listed else 0, forest.MEMBER_FIELDS), np.int64),
         )
@@ -74,7 +74,7 @@ class PathOperator(EdgesOperator):
         return kernel.Search(cursors, heap, arena, rivals)
 
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
-        """A row for each pair whose paths last longer than was said before."""
+        """A row for each pair whose paths last longer than its earlier rows."""
         if not any(map(len, inputs)):
             return Batch.empty(2)
         results = Results(2, wanted)
@@ -101,11 +101,11 @@ class PathOperator(EdgesOperator):
         )
 
     def _changes(self, rows: IntArray) -> IntArray:
-        """The rows that the kernel is to see."""
+        """The rows that the kernel reads."""
         return rows
 
     def _enlargements(self) -> dict[int, Callable[[], None]]:
-        """What to enlarge when a kernel stops for want of room."""
+        """The action for each reason of a stop that asks for a larger array."""
         return {
             stops.EDGES_FULL: self._enlarge_edges,
             stops.NODES_FULL: self._enlarge_nodes,
@@ -136,11 +136,14 @@ class PathOperator(EdgesOperator):
         self._search = self._search._replace(**{field: array})
 
     def _needed(self, array: IntArray) -> IntArray:
-        """An array with which the kernel can go on."""
+        """A copy of an array that is large enough for the kernel to continue."""
         return enlarged(array, max(2 * len(array), int(self._search.header[kernel.NEED])))
 
     def purge(self, now: int) -> None:
-        """Drops what expired at or before ``now``; leaves room for half as much again."""
+        """Drops the edges and values that expired at or before ``now``.
+
+        The new arrays have room for half as many entries again.
+        """
         old = self._forest
         nodes, slots, values, lasting = forest.count_valid(old, now)
         lasting_edges, latest = self._sweep_edges(now)

@@ -23,9 +23,9 @@ _EDGE_COLUMNS = 3  # source, target, input
 
 
 class PathWithDeletions(PathOperator):
-    """S_PATH over edges that may be deleted: results that rested on a deleted edge are retracted.
+    """S_PATH over edges that may be deleted: retracts the results that depend on a deleted edge.
 
-    Each accepting state gives rows of its own, so the results are not coalesced.
+    Each accepting state reports its own rows, so the results are not coalesced.
     """
 
     _with_deletions = True
@@ -68,7 +68,7 @@ class PathWithDeletions(PathOperator):
         self._losses = kernel.Losses(header, enlarged(lost, length), enlarged(heap, length))
 
     def purge(self, now: int) -> None:
-        """Drops what expired at or before ``now``, and what was taken back."""
+        """Drops the edges and values that expired at or before ``now`` or were taken back."""
         super().purge(now)
         self._held.purge(now)
 

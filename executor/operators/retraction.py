@@ -1,4 +1,4 @@
-"""RETRACT: deletions of edges as rows that take back what the edges gave (negative tuples)."""
+"""RETRACT: expands deletions of edges into retractions (negative tuples)."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .rows import Bag
 class RetractOperator(Holding):
     """Expands an edge deletion into one retraction per live row of the edge.
 
-    In: the edges of a scan; one with a negative expiry is a deletion, of which only source and
-    target count. Out: the edges, and for each deletion rows that take back all open edges
-    from its source to its target, those of its own time included: so it waits until time has
-    passed that.
+    In: the edges of a scan. An edge with a negative expiry is a deletion; only its source and
+    target count. Out: the edges, and for each deletion a retraction of every open edge from its
+    source to its target, edges of the same ts included. So a deletion waits until application time
+    has passed its ts.
     """
 
     def __init__(self, width: int) -> None:
@@ -32,7 +32,7 @@ class RetractOperator(Holding):
         self._h[kernel.CHAIN] = kernel.NOT_BEGUN
 
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
-        """Edges and retractions; deletions of the latest instant wait."""
+        """Edges and retractions; deletions of the largest ts wait."""
         (batch,) = inputs
         if not len(batch):
             return Batch.empty(batch.width)
@@ -43,7 +43,7 @@ class RetractOperator(Holding):
         return self._retracted(rows.take(~waits) if waits.any() else rows, wanted)
 
     def advance(self, now: int, wanted: bool) -> Batch:
-        """The retractions of deletions that waited, once no more edges of their time can come."""
+        """The retractions of waiting deletions, once no further edge of their ts can arrive."""
         waiting = self._waiting
         if not len(waiting) or waiting.ts[0] >= now:
             return Batch.empty(waiting.width)
@@ -67,5 +67,5 @@ class RetractOperator(Holding):
 
     @property
     def unmatched(self) -> int:
-        """Deletions, since the operator was built, of edges of which none was open."""
+        """Deletions without an open edge, since the operator was built."""
         return int(self._h[kernel.UNMATCHED])

@@ -1,4 +1,7 @@
-"""REWINDOW: a run of a value is valid in the window in which it begins, and no longer."""
+"""REWINDOW: limits each run of a value to the window in which the run begins.
+
+A *run* is a period without a gap in which a value is valid.
+"""
 
 from __future__ import annotations
 
@@ -17,19 +20,22 @@ from .rows import RowSet
 
 
 def kept_beyond(plan: PhysicalPlan) -> int:
-    """For how many ticks a plan's operators hold expired values.
+    """The number of ticks for which the operators of a plan hold expired values.
 
-    It is 1 with REWINDOW: a run may continue at the very tick at which it ends.
+    It is 1 with REWINDOW, because a run may continue at the tick at which it ends; else 0.
     """
     return int(any(isinstance(node.operator, Rewindow) for node in plan.nodes))
 
 
 class RewindowOperator(Holding):
-    """Holds for each value the run that it is in, or was in up to now.
+    """Holds the latest run of each value.
 
-    Where a run began cannot be told from what is still valid, so it is recorded apart:
-    ``recorded_runs`` are the runs that began or grew since it was last emptied, as rows from the
-    begin of the run to one tick past its end. It stays empty unless ``records_runs``.
+    The begin of a run does not follow from the valid input, so runs are recorded for checkpoints.
+
+    Attributes:
+        records_runs: whether to record runs.
+        recorded_runs: the runs that began or grew since the list was last emptied, as rows from the
+            begin of a run to one tick past its end.
     """
 
     def __init__(self, width: int, length: int, slide: int) -> None:
@@ -42,12 +48,11 @@ class RewindowOperator(Holding):
         self.recorded_runs: list[Batch] = []
 
     def restore_runs(self, runs: Batch) -> None:
-        """Goes on from these runs; the next rows are those that they were made of, and are not
-        looked at again."""
+        """Restores runs. The next call of :meth:`process` replays their input, and ignores it."""
         self._restored_runs = runs
 
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
-        """The rows that begin a window or extend what is valid in it."""
+        """The rows that begin a window or extend the validity of their value in it."""
         (batch,) = inputs
         if self._restored_runs is not None:
             runs, self._restored_runs = self._restored_runs, None

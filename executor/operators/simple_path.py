@@ -1,4 +1,4 @@
-"""SIMPLE_PATH: pairs of vertices connected by a path that repeats none."""
+"""SIMPLE_PATH: pairs of vertices connected by a path that repeats no vertex."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from .edges import SMALLEST, EdgesOperator, IsRoot, mark_roots, merged_rows, wal
 
 
 class StepBudgetError(ValueError):
-    """The search for the simple paths of one edge took more steps than it may."""
+    """The search for simple paths exceeded the budget of steps for one edge."""
 
 
 class SimplePathOperator(EdgesOperator):
-    """Holds the valid edges, and of each pair the largest expiry reported.
+    """Holds the valid edges, and the largest reported expiry of each pair.
 
     Results are coalesced. A loop, an edge from a vertex to itself, is on no simple path.
 
     Args:
-        path: what to look for.
-        inputs: how many inputs there are.
-        is_root: which of the vertices with these codes are roots here; None: all are.
+        path: the physical operator.
+        inputs: the number of inputs.
+        is_root: tests which vertices are roots in this partition; None if all are.
 
     Raises:
         ValueError: if a transition enters the start state.
@@ -58,10 +58,10 @@ class SimplePathOperator(EdgesOperator):
         self._pairs = new_table(SMALLEST)
 
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
-        """A row for each pair whose simple paths last longer than was said before.
+        """A row for each pair whose simple paths last longer than its earlier rows.
 
         Raises:
-            StepBudgetError: if the search for an edge takes more steps than the plan allows.
+            StepBudgetError: if the search for an edge exceeds the plan's budget of steps.
         """
         if not any(map(len, inputs)):
             return Batch.empty(2)
@@ -103,7 +103,10 @@ class SimplePathOperator(EdgesOperator):
         self._pairs = enlarged_table(self._pairs, len(self._pairs))
 
     def purge(self, now: int) -> None:
-        """Drops what expired at or before ``now``; leaves room for half as much again."""
+        """Drops the edges and pairs that expired at or before ``now``.
+
+        The new arrays have room for half as many entries again.
+        """
         lasting, latest = self._sweep_edges(now)
         old = self._pairs
         pairs, lasting_pairs = kernel.count_valid_pairs(old, now)
@@ -124,7 +127,7 @@ class SimplePathOperator(EdgesOperator):
 
 
 def _new_region(cursors: IntArray, nodes: int) -> Region:
-    """Room for a region of so many nodes."""
+    """An empty region with room for a number of nodes."""
     arcs = 4 * nodes
     return Region(
         cursors,

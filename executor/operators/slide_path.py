@@ -1,4 +1,4 @@
-"""SLIDE_PATH: pairs of vertices connected by a path, for the edges of one ts as a set."""
+"""SLIDE_PATH: pairs of vertices connected by a path, computed once for all edges of one ts."""
 
 from __future__ import annotations
 
@@ -16,24 +16,25 @@ from .base import Results
 from .edges import merged_rows
 
 _SET_BYTES = 1 << 26
-"""Memory for the sets of targets; if all of them do not fit, some are looked for at a time."""
+"""Bytes for the sets of targets; more targets are processed in several passes."""
 _MOST_WORDS = 512
 
-# Rows of the edges that are held.
+# Fields of a held edge, the first index of the array of edges.
 SOURCE, TARGET, INPUT, EXPIRY, EDGE_FIELDS = range(5)
 
 
 class SlidePathOperator:
-    """Holds the valid edges alone.
+    """Holds only the valid edges.
 
-    For each ts it finds, from the latest expiry of an edge to the earliest, what roots reach over
-    the edges that last as long, with the new edges and without: the difference is what is new. So
-    a pair is given once for each ts, with its final expiry.
+    For each ts, and for each expiry of an edge from the latest to the earliest, computes the
+    vertices that roots reach over the edges with at least that expiry, with the new edges and
+    without them. The difference is the new pairs. So each pair has at most one row for each ts,
+    with its final expiry.
 
     Args:
-        path: what to look for.
-        inputs: how many inputs there are.
-        is_root: which of the vertices with these codes are roots here; None: all are.
+        path: the physical operator.
+        inputs: the number of inputs.
+        is_root: tests which vertices are roots in this partition; None if all are.
     """
 
     def __init__(
@@ -52,7 +53,7 @@ class SlidePathOperator:
         self._schedule = Schedule()
 
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
-        """A row for each pair that is connected for longer than was said at an earlier ts."""
+        """A row for each pair that is connected for longer than its rows of an earlier ts say."""
         if not any(map(len, inputs)):
             return Batch.empty(2)
         rows = merged_rows(inputs)
@@ -63,13 +64,16 @@ class SlidePathOperator:
         return results.batch()
 
     def _take(self, rows: IntArray, results: Results, wanted: bool) -> None:
-        """The edges of one ts."""
+        """Adds the edges of one ts and writes the new pairs.
+
+        ``before`` is the expiry of each edge before this ts, ``now`` for a new edge.
+        """
         now = int(rows[kernel.ROW_TS, 0])
         places = [kernel.ROW_SOURCE, kernel.ROW_TARGET, kernel.ROW_INPUT, kernel.ROW_EXP]
         old = self._edges[:, self._edges[EXPIRY] > now]
         both = np.concatenate([old, rows[places]], axis=1)
         before = np.concatenate([old[EXPIRY], np.full(rows.shape[1], now)])
-        # The longest of equal edges comes last, and the one that was there with it.
+        # Among equal edges the one with the largest expiry comes last and is kept.
         order = np.lexsort((both[EXPIRY], both[INPUT], both[TARGET], both[SOURCE]))
         both, before = both[:, order], before[order]
         same = np.all(both[:EXPIRY, 1:] == both[:EXPIRY, :-1], axis=0)
@@ -81,7 +85,11 @@ class SlidePathOperator:
             self._search(before, now, results)
 
     def _search(self, before: IntArray, now: int, results: Results) -> None:
-        """Gives what is connected over the edges held for longer than with their expiry before."""
+        """Writes the pairs that the edges connect for longer than with their expiries before.
+
+        Builds the product graph of edges and automaton in compressed rows: arcs of node
+        ``vertex · states + state`` are ``head[starts[node] : starts[node + 1]]``.
+        """
         codes, ends = np.unique(self._edges[:INPUT], return_inverse=True)
         source, target = ends.reshape(2, -1)
         k, number, expiry = self._states, self._edges[INPUT], self._edges[EXPIRY]
@@ -128,12 +136,12 @@ class SlidePathOperator:
                     written = 0
 
     def tick(self, now: int) -> None:
-        """Sweeps if that is due."""
+        """Sweeps if a sweep is due at ``now``."""
         if self._schedule.is_due(now, self.entries):
             self.purge(now)
 
     def purge(self, now: int) -> None:
-        """Drops what expired at or before ``now``."""
+        """Drops the edges that expired at or before ``now``."""
         self._edges = np.ascontiguousarray(self._edges[:, self._edges[EXPIRY] > now])
         passing = self._edges[EXPIRY][self._edges[EXPIRY] < FOREVER]
         lasting = self.entries - len(passing)

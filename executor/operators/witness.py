@@ -1,4 +1,4 @@
-"""WITNESS: with each row a path that says why it holds."""
+"""WITNESS: adds to each row a path that proves the row."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from .simple_path import StepBudgetError
 
 
 class WitnessError(ValueError):
-    """No path says why a row holds: the plan computes rows that its paths do not explain."""
+    """A row has no witness: the plan computes rows that its paths do not explain."""
 
 
 class WitnessOperator(EdgesOperator):
-    """Holds the valid edges, and for each key the largest expiry said.
+    """Holds the valid edges, and the largest reported expiry of each key.
 
     Args:
-        witness: what to look for.
-        inputs: how many inputs of edges there are.
-        dictionary: what gave the codes; a path becomes a text of its own there.
+        witness: the physical operator.
+        inputs: the number of inputs of edges, without the input of rows.
+        dictionary: the dictionary of the codes; each path becomes a string in it.
 
     Raises:
         ValueError: if a transition enters the start state.
@@ -46,7 +46,7 @@ class WitnessOperator(EdgesOperator):
         super().__init__(walked_by(np.arange(2 * inputs), inputs))
         self._witness = witness
         self._dictionary = dictionary
-        self._said = CoalesceOperator(len(witness.keys))
+        self._coalescing = CoalesceOperator(len(witness.keys))
         moves, states = witness.transitions, witness.states
         self._stepping = Stepping(
             steps_by_state([(s, 2 * i + inv, to) for s, i, inv, to in moves], states),
@@ -59,14 +59,14 @@ class WitnessOperator(EdgesOperator):
         self._names: Any = pa.array([json.dumps(n, ensure_ascii=False) for n in names], pa.string())
 
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
-        """The rows that say something new of their key, each with its path.
+        """The rows that extend the validity of their key, each with its witness.
 
         Raises:
-            WitnessError: if a row has no path.
-            StepBudgetError: if the search for one takes more steps than the plan allows.
+            WitnessError: if a row has no witness.
+            StepBudgetError: if the search for a simple path exceeds the plan's budget of steps.
         """
         rows, *edges = inputs
-        extends = self._said.extends(rows.project(self._witness.keys))
+        extends = self._coalescing.extends(rows.project(self._witness.keys))
         new = rows.take(extends) if wanted else Batch.empty(rows.width)
         ends = self._searched(merged_rows(edges), new)
         width = len(self._witness.output)
@@ -74,12 +74,17 @@ class WitnessOperator(EdgesOperator):
             return Batch.empty(width)
         columns = np.empty((width, len(new)), np.int64)
         for place, column in enumerate(self._witness.output):
-            given = new.columns[column] if column < rows.width else self._texts(ends, new.exp)
-            columns[place] = given
+            if column < rows.width:
+                columns[place] = new.columns[column]
+            else:
+                columns[place] = self._texts(ends, new.exp)
         return Batch(columns, new.ts, new.exp)
 
     def _searched(self, edges: IntArray, rows: Batch) -> IntArray:
-        """Takes in edges; after which step the path of each row ends."""
+        """Adds edges and searches a path for each row.
+
+        Returns the end of each row's path in the array of steps.
+        """
         h = self._search.header
         self._steps = np.empty((kernel.STEP_FIELDS, SMALLEST), np.int64)
         wants = np.empty((kernel.WANT_FIELDS, len(rows)), np.int64)
@@ -126,7 +131,7 @@ class WitnessOperator(EdgesOperator):
         self._steps = np.hstack([self._steps, np.empty_like(self._steps)])
 
     def _time(self, edges: IntArray, wants: IntArray) -> int:
-        """That of the row in work."""
+        """The ts of the current row, of edges or of rows, whichever is earlier."""
         h = self._search.header
         times = [
             int(table[field, row])
@@ -139,7 +144,7 @@ class WitnessOperator(EdgesOperator):
         return min(times)
 
     def _texts(self, ends: IntArray, exp: IntArray) -> IntArray:
-        """The codes of paths, whose steps end at ``ends``."""
+        """The codes of the paths as JSON texts; the steps of path i end before ``ends[i]``."""
         steps = self._steps[:, : ends[-1]]
         codes, place = np.unique(steps[[0, 2]], return_inverse=True)
         values = self._dictionary.decode(codes).to_pylist()
@@ -162,14 +167,14 @@ class WitnessOperator(EdgesOperator):
         return self._dictionary.encode(whole, exp)
 
     def tick(self, now: int) -> None:
-        """Sweeps if that is due."""
-        self._said.tick(now)
+        """Sweeps if a sweep is due at ``now``."""
+        self._coalescing.tick(now)
         if self._schedule.is_due(now, super().entries):
             self._sweep(now)
 
     def purge(self, now: int) -> None:
-        """Drops what expired at or before ``now``."""
-        self._said.purge(now)
+        """Drops the edges and keys that expired at or before ``now``."""
+        self._coalescing.purge(now)
         self._sweep(now)
 
     def _sweep(self, now: int) -> None:
@@ -185,16 +190,16 @@ class WitnessOperator(EdgesOperator):
     @property
     def entries(self) -> int:
         """Edges and keys held."""
-        return super().entries + self._said.entries
+        return super().entries + self._coalescing.entries
 
     @property
     def nbytes(self) -> int:
         """Bytes of memory allocated for state."""
-        return super().nbytes + self._said.nbytes
+        return super().nbytes + self._coalescing.nbytes
 
 
 def _new_search(cursors: IntArray, nodes: int) -> kernel.Search:
-    """Room for a search of so many nodes."""
+    """An empty search with room for a number of nodes."""
     return kernel.Search(
         cursors,
         np.empty((nodes, kernel.NODE_FIELDS), np.int64),

@@ -1,4 +1,4 @@
-"""What the soak of faults does to files; ``python -m bench.faults`` does it to runs."""
+"""The faults of ``python -m bench.faults``: damage to files, and the batch of a fault."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_one_file_is_damaged_by_one_fault(tmp_path: Path, fault: Fault) -> None:
     assert chosen == set(files)
 
 
-def test_a_fault_comes_once_its_batch_is_done() -> None:
+def test_a_fault_happens_once_when_its_batch_is_done() -> None:
     came: list[str] = []
     tell = _at(2, lambda: came.append("now"))
     for batch in (1, 2, 3):

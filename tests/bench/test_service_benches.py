@@ -1,4 +1,4 @@
-"""The benchmarks of the service start it, use it and count what it answers."""
+"""The benchmarks of the service start it, send requests and count the answers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bench import leave_alone, load
-from bench.leave_alone import Held, per_hour
+from bench.leave_alone import Sample, per_hour
 
 pytestmark = pytest.mark.long
 
@@ -25,7 +25,7 @@ def test_load_counts_every_answer(tmp_path: Path) -> None:
         assert "429" not in row["statuses"] or "10 times" in name
 
 
-def test_what_is_held_is_looked_at(tmp_path: Path) -> None:
+def test_the_idle_soak_samples_the_memory_of_each_process(tmp_path: Path) -> None:
     out = tmp_path / "alone.json"
     leave_alone.main(minutes=0.03, warm=0.0, running=0, fill=False, out=out)
     document = json.loads(out.read_text("utf-8"))
@@ -37,13 +37,13 @@ def test_what_is_held_is_looked_at(tmp_path: Path) -> None:
     assert first["engine"] == first["jvm"] == 0
 
 
-def test_the_rise_is_that_of_a_line_after_the_start() -> None:
-    def at(minute: float, service: float) -> Held:
+def test_the_rise_per_hour_is_a_regression_over_the_samples_after_the_warm_up() -> None:
+    def at(minute: float, service: float) -> Sample:
         heap = 7.0 * minute if minute % 2 else nan
-        return Held(minute, service, 0, 0, 0, heap, 0, 0, 0, 0, 0, 0)
+        return Sample(minute, service, 0, 0, 0, heap, 0, 0, 0, 0, 0, 0)
 
-    found = [at(0, 500), at(1, 100), at(2, 103), at(3, 106)]
-    assert per_hour(found, "heap", after=1) == pytest.approx(420)
-    assert per_hour(found, "service", after=1) == pytest.approx(180)
-    assert per_hour(found, "files", after=1) == 0
-    assert per_hour(found, "service", after=3) == 0
+    samples = [at(0, 500), at(1, 100), at(2, 103), at(3, 106)]
+    assert per_hour(samples, "heap", after=1) == pytest.approx(420)
+    assert per_hour(samples, "service", after=1) == pytest.approx(180)
+    assert per_hour(samples, "files", after=1) == 0
+    assert per_hour(samples, "service", after=3) == 0
