@@ -68,8 +68,8 @@ class Reader:
         """Puts the last record back, so that it is taken again."""
         self._at, self._line = self._taken
 
-    def rows(self, fields: int, wanted: Sequence[int]) -> Iterator[RawRows]:
-        """The fields at the positions ``wanted`` of each record that is left, as text.
+    def rows(self, fields: int, positions: Sequence[int]) -> Iterator[RawRows]:
+        """The fields at the positions ``positions`` of each record that is left, as text.
 
         ``fields`` is the number of fields that a record must have.
 
@@ -87,16 +87,16 @@ class Reader:
                 yield self._overlong(block)
                 continue
             self._open(block)
-            fast = _fast(block, fields, wanted, self._separator)
+            fast = _fast(block, fields, positions, self._separator)
             if fast is not None:
                 self._at = len(self._data) + 1
                 yield fast
             else:
-                yield self._careful(fields, wanted)
+                yield self._careful(fields, positions)
 
-    def _careful(self, fields: int, wanted: Sequence[int]) -> RawRows:
+    def _careful(self, fields: int, positions: Sequence[int]) -> RawRows:
         """The rows of the block at hand, record by record."""
-        rows = _Rows(fields, wanted, self._separator)
+        rows = _Rows(fields, positions, self._separator)
         last = self._line + self._data.count(b"\n")
         while self._line <= last:  # a last record may take lines of the next block, and no other
             rows.add(*self._take())
@@ -157,10 +157,10 @@ class Reader:
 
 
 def rows_of_messages(
-    messages: Sequence[bytes], fields: int, wanted: Sequence[int], separator: str
+    messages: Sequence[bytes], fields: int, positions: Sequence[int], separator: str
 ) -> RawRows:
     """The fields of messages, each a record of its own; a message's position counts as its line."""
-    rows = _Rows(fields, wanted, separator)
+    rows = _Rows(fields, positions, separator)
     for position, message in enumerate(messages):
         rows.add(position, message.rstrip(b"\r\n"))
     return rows.raw()
@@ -171,7 +171,7 @@ class _Rows:
     """Rows while they are collected, and malformed records."""
 
     fields: int
-    wanted: Sequence[int]
+    positions: Sequence[int]
     separator: str
     lines: list[int] = field(default_factory=list)
     texts: list[bytes] = field(default_factory=list)
@@ -179,7 +179,7 @@ class _Rows:
     malformed: list[Malformed] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.values = [[] for _ in self.wanted]
+        self.values = [[] for _ in self.positions]
 
     def add(self, line: int, text: bytes) -> None:
         """Takes a record in, unless it is blank."""
@@ -196,7 +196,7 @@ class _Rows:
             return
         self.lines.append(line)
         self.texts.append(text)
-        for column, position in zip(self.values, self.wanted, strict=True):
+        for column, position in zip(self.values, self.positions, strict=True):
             column.append(row[position])
 
     def raw(self) -> RawRows:
@@ -205,7 +205,7 @@ class _Rows:
         return RawRows.of_records(columns, self.lines, self.texts, self.malformed)
 
 
-def _fast(block: Block, fields: int, wanted: Sequence[int], separator: str) -> RawRows | None:
+def _fast(block: Block, fields: int, positions: Sequence[int], separator: str) -> RawRows | None:
     """All rows by Arrow's reader; None where a line needs a closer look."""
     data = block.data
     if b'"' in data or _has_blank_line(data):
@@ -222,7 +222,7 @@ def _fast(block: Block, fields: int, wanted: Sequence[int], separator: str) -> R
             ),
             pa.csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()),
-                include_columns=[str(i) for i in wanted],
+                include_columns=[str(i) for i in positions],
                 strings_can_be_null=False,
             ),
         )
@@ -230,7 +230,7 @@ def _fast(block: Block, fields: int, wanted: Sequence[int], separator: str) -> R
         return None
     if table.num_rows != data.count(b"\n") + 1:
         return None
-    columns = [table.column(i).combine_chunks() for i in range(len(wanted))]
+    columns = [table.column(i).combine_chunks() for i in range(len(positions))]
     return RawRows.of_block(columns, block)
 
 

@@ -126,7 +126,7 @@ class _Source(_Shape):
 
     @field_validator("format")
     @classmethod
-    def _known(cls, name: str) -> str:
+    def _format(cls, name: str) -> str:
         formats = (*FILE_FORMATS, *LIVE_FORMATS)
         if name not in formats:
             raise ValueError(f"{name} is no known format; expected one of {', '.join(formats)}")

@@ -226,8 +226,8 @@ def read_messages(file: EdgeFile, messages: Sequence[bytes]) -> Iterator[tuple[l
         return
     names = file.names or ()
     roles = roles_in(file, names)
-    wanted = [names.index(_name(file, role)) for role in roles]
-    yield roles, delimited.rows_of_messages(messages, len(names), wanted, file.separator)
+    positions = [names.index(_name(file, role)) for role in roles]
+    yield roles, delimited.rows_of_messages(messages, len(names), positions, file.separator)
 
 
 def _raw(file: EdgeFile, on_progress: Progress | None) -> Iterator[tuple[list[str], RawRows]]:
@@ -249,8 +249,8 @@ def _raw_csv(file: EdgeFile, source: Iterator[Block]) -> Iterator[tuple[list[str
             reader.put_back()
             names = tuple(f"_c{i}" for i in range(len(names)))
     roles = roles_in(file, names)
-    wanted = [names.index(_name(file, role)) for role in roles]
-    for raw in reader.rows(len(names), wanted):
+    positions = [names.index(_name(file, role)) for role in roles]
+    for raw in reader.rows(len(names), positions):
         yield roles, raw
 
 
@@ -265,10 +265,10 @@ def _raw_json(file: EdgeFile, source: Iterator[Block]) -> Iterator[tuple[list[st
     roles = [*_ends(file), "op"]
     roles += ["label"] if file.label is None else []
     roles += ["ts"] if not file.stored else []
-    wanted = [_name(file, role) for role in roles]
+    column_names = [_name(file, role) for role in roles]
     properties = [_name(file, name) for name in file.properties]
     roles += file.properties
-    for raw in json_lines.rows_of(source, wanted, properties):
+    for raw in json_lines.rows_of(source, column_names, properties):
         yield roles, raw
 
 
@@ -276,9 +276,9 @@ def _raw_parquet(
     file: EdgeFile, on_progress: Progress | None
 ) -> Iterator[tuple[list[str], RawRows]]:
     roles = roles_in(file, parquet.schema_of(file.path).names)
-    wanted = [_name(file, role) for role in roles if role in file.roles]
+    column_names = [_name(file, role) for role in roles if role in file.roles]
     properties = [_name(file, role) for role in roles if role not in file.roles]
-    for raw in parquet.rows_of(file.path, wanted, on_progress, properties):
+    for raw in parquet.rows_of(file.path, column_names, on_progress, properties):
         yield roles, raw
 
 
@@ -339,10 +339,9 @@ def _is_empty(file: EdgeFile) -> bool:
 
 def _no_column(file: EdgeFile, role: str, names: Sequence[str]) -> str:
     name = _name(file, role)
-    wanted = f"no column {name!r}" + (f" for {role}" if name != role else "")
-    return (
-        f"{file.path}: {wanted}; it has {', '.join(map(repr, names))}: {_remedy(file, role, names)}"
-    )
+    missing = f"no column {name!r}" + (f" for {role}" if name != role else "")
+    columns = ", ".join(map(repr, names))
+    return f"{file.path}: {missing}; it has {columns}: {_remedy(file, role, names)}"
 
 
 def _remedy(file: EdgeFile, role: str, names: Sequence[str]) -> str:

@@ -230,18 +230,18 @@ class _Label:
 
 
 class _Labels:
-    """The labels that are measured: all of ``wanted``, and of others :data:`MOST_LABELS`."""
+    """The labels that are measured: all of ``requested``, and of others :data:`MOST_LABELS`."""
 
-    def __init__(self, wanted: Iterable[str] = ()) -> None:
+    def __init__(self, requested: Iterable[str] = ()) -> None:
         self.measured: dict[str, _Label] = {}
         self.more = False
-        self._wanted = frozenset(wanted)
+        self._requested = frozenset(requested)
 
     def of(self, label: str) -> _Label | None:
         """The label's entry; None if too many labels are measured already."""
         measured = self.measured.get(label)
         if measured is None:
-            if len(self.measured) >= MOST_LABELS and label not in self._wanted:
+            if len(self.measured) >= MOST_LABELS and label not in self._requested:
                 self.more = True
                 return None
             measured = self.measured[label] = _Label()

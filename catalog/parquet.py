@@ -28,11 +28,11 @@ def schema_of(path: str) -> pa.Schema:
 
 def rows_of(
     path: str,
-    wanted: Sequence[str],
+    names: Sequence[str],
     on_progress: Progress | None,
     properties: Sequence[str] = (),
 ) -> Iterator[RawRows]:
-    """The columns ``wanted``, then ``properties``, of each row, as text, int64 or instants;
+    """The columns ``names``, then ``properties``, of each row, as text, int64 or instants;
     those of properties also as float64 or truth values.
 
     Raises:
@@ -44,10 +44,10 @@ def rows_of(
         count = file.metadata.num_rows
         try:
             for batch in file.iter_batches(
-                ROWS, columns=list(dict.fromkeys((*wanted, *properties)))
+                ROWS, columns=list(dict.fromkeys((*names, *properties)))
             ):
                 columns = [
-                    *(_plain(path, name, batch.column(name)) for name in wanted),
+                    *(_plain(path, name, batch.column(name)) for name in names),
                     *(_value(path, name, batch.column(name)) for name in properties),
                 ]
                 yield _rows(columns, batch, line)

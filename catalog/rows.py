@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..algebra.values import PropertyType
 from .model import VertexType
 from .raw import Column
-from .timestamps import microseconds_per_tick, ticks_of_instants, ticks_of_texts
+from .timestamps import microseconds_per_tick, ticks_of_texts, ticks_of_times
 from .timestamps import whole_numbers as numbers_of_texts
 from .values import ARROW_TYPES, EXPECTED, converted
 
@@ -153,7 +153,7 @@ def _times(columns: Columns, rows: int, expectation: Expectation) -> _Column:
     if pa.types.is_string(raw.type):
         values = ticks_of_texts(raw, unit)
     elif pa.types.is_temporal(raw.type):
-        values = ticks_of_instants(raw, unit)
+        values = ticks_of_times(raw, unit)
     ticks = pc.fill_null(values, -1).to_numpy(zero_copy_only=False)
     return _Column(values, (ticks < 0) | (ticks >= LATEST), lambda value: _why_no_time(value, unit))
 

@@ -108,13 +108,13 @@ def _description(model: type[BaseModel] | None, place: DocumentPath) -> str | No
     return None if field is None else field.description
 
 
-def _of_validator(said: str, value: object) -> str:
+def _of_validator(message: str, value: object) -> str:
     """The message of our validator, or of Typer's for the choices of an option."""
-    choice = re.fullmatch(r"'.*' is not one of ('.*')\.", said, re.DOTALL)
+    choice = re.fullmatch(r"'.*' is not one of ('.*')\.", message, re.DOTALL)
     if choice is None or not isinstance(value, str):
-        if isinstance(value, str | int | float) and (not value or str(value) not in said):
-            return f"{said}, got {_shown(value)}"
-        return said
+        if isinstance(value, str | int | float) and (not value or str(value) not in message):
+            return f"{message}, got {_shown(value)}"
+        return message
     expected = _quoted(choice[1])
     return f"expected {_either(expected)}, got {_shown(value)}{did_you_mean(value, expected)}"
 

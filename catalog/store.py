@@ -50,8 +50,8 @@ def loads(text: str, origin: str = "catalog") -> Catalog:
         where = f"{origin}:{mark.line + 1}" if mark else origin
         problem = error.problem or error.context
         ours = isinstance(error, yaml.constructor.ConstructorError)
-        told = problem if ours else f"not YAML: {problem}; look at indentation, colons and quotes"
-        raise CatalogError(f"{where}: {told}") from error
+        reason = problem if ours else f"not YAML: {problem}; look at indentation, colons and quotes"
+        raise CatalogError(f"{where}: {reason}") from error
     except (yaml.YAMLError, RecursionError) as error:
         raise CatalogError(f"{origin}: not YAML: {error}") from error
     try:

@@ -45,12 +45,12 @@ def finer_unit(ticks: int, time_unit: str) -> str | None:
     return next(finer, None)
 
 
-def ticks_of_instants(instants: Column, time_unit: str) -> Column:
+def ticks_of_times(times: Column, time_unit: str) -> Column:
     """Arrow timestamps or dates as ticks; null where null or the unit is no length of time."""
     per_tick = microseconds_per_tick(time_unit)
     if per_tick is None:
-        return pa.nulls(len(instants), pa.int64())
-    unzoned = pc.cast(instants, pa.timestamp("us"), safe=False)
+        return pa.nulls(len(times), pa.int64())
+    unzoned = pc.cast(times, pa.timestamp("us"), safe=False)
     return _floor_divide(pc.cast(unzoned, pa.int64()), per_tick)
 
 
@@ -59,8 +59,8 @@ def ticks_of_texts(texts: Column, time_unit: str) -> Column:
     numbers = whole_numbers(texts)
     if numbers.null_count == texts.null_count:
         return numbers
-    instants = _instants(pc.if_else(pc.is_valid(numbers), None, texts))
-    return pc.coalesce(numbers, ticks_of_instants(instants, time_unit))
+    times = _iso_times(pc.if_else(pc.is_valid(numbers), None, texts))
+    return pc.coalesce(numbers, ticks_of_times(times, time_unit))
 
 
 def whole_numbers(texts: Column) -> Column:
@@ -93,24 +93,26 @@ def _int64(text: str) -> int | None:
     return number if -(2**63) <= number < 2**63 else None
 
 
-def _instants(texts: Column) -> Column:
+def _iso_times(texts: Column) -> Column:
     local = pc.if_else(pc.match_substring_regex(texts, _LOCAL), texts, None)
     zoned = pc.if_else(pc.match_substring_regex(texts, _ZONED), texts, None)
     try:
-        instants: Column = pc.coalesce(
+        times: Column = pc.coalesce(
             pc.cast(local, pa.timestamp("us")),
             pc.cast(pc.cast(zoned, pa.timestamp("us", "UTC")), pa.timestamp("us")),
         )
     except pa.ArrowInvalid:
         # One impossible date (30 February) fails the whole cast.
-        return pa.array(map(_instant, texts.to_pylist()), pa.timestamp("us"))
-    if instants.null_count == texts.null_count:
-        return instants
-    rest = pc.if_else(pc.is_valid(instants), None, texts)
-    return pc.coalesce(instants, pa.array(map(_instant, rest.to_pylist()), pa.timestamp("us")))
+        return pa.array(map(_iso_microseconds, texts.to_pylist()), pa.timestamp("us"))
+    if times.null_count == texts.null_count:
+        return times
+    rest = pc.if_else(pc.is_valid(times), None, texts)
+    return pc.coalesce(
+        times, pa.array(map(_iso_microseconds, rest.to_pylist()), pa.timestamp("us"))
+    )
 
 
-def _instant(text: str | None) -> int | None:
+def _iso_microseconds(text: str | None) -> int | None:
     """Microseconds of any ISO-8601 time that Python reads, None for another text."""
     if text is None or text.strip().isdigit():  # a number beyond 64 bits, not a date
         return None

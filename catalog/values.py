@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..algebra.values import PropertyType
 from .raw import Column
-from .timestamps import ticks_of_instants, whole_numbers
+from .timestamps import ticks_of_times, whole_numbers
 
 Mask = NDArray[np.bool_]
 
@@ -82,7 +82,7 @@ def _integers(raw: Column, time_unit: str) -> Column:
     if pa.types.is_string(kind):
         return whole_numbers(raw)
     if pa.types.is_temporal(kind):
-        return ticks_of_instants(raw, time_unit)
+        return ticks_of_times(raw, time_unit)
     if pa.types.is_floating(kind):  # how some writers store integers that may be missing
         size: Column = pc.abs(raw)
         whole = pc.and_(pc.equal(pc.floor(raw), raw), pc.less(size, pa.scalar(2.0**63)))

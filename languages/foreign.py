@@ -161,7 +161,7 @@ def _of_sql(text: str) -> Sketch:
 def _of_gremlin(text: str) -> Sketch:
     """The steps ``out('a')`` and ``in('a')``, as those of a chain."""
     steps = re.findall(r"\.(out|in)E?\(\s*['\"](\w+)['\"]\s*\)", text)
-    return _chain([(label, way == "in") for way, label in steps])
+    return _chain([(label, direction == "in") for direction, label in steps])
 
 
 def _chain(steps: Sequence[tuple[str, bool]]) -> Sketch:
@@ -189,7 +189,7 @@ def _of_sparql(text: str) -> Sketch:
     head = re.match(
         r".*?\bSELECT\s+(?:DISTINCT\s+)?((?:\?\w+\s*)+)", text, re.IGNORECASE | re.DOTALL
     )
-    asked = re.findall(r"\w+", head[1]) if head else [triples[0][0][1:], triples[-1][2][1:]]
+    columns = re.findall(r"\w+", head[1]) if head else [triples[0][0][1:], triples[-1][2][1:]]
     atoms = ", ".join(
         f"{path}({source[1:]}, {target[1:]})"
         if path.isidentifier()
@@ -199,8 +199,8 @@ def _of_sparql(text: str) -> Sketch:
     bare = all(path.isidentifier() for _, path, _ in triples)
     pattern = ", ".join(f"({s[1:]})-[:{p}]->({t[1:]})" for s, p, t in triples)
     return Sketch(
-        rq=f"Answer({', '.join(asked)}) <- {atoms}{_WINDOW}",
-        gcore=f"SELECT {', '.join(asked)} MATCH {pattern}{_ON}" if bare else "",
+        rq=f"Answer({', '.join(columns)}) <- {atoms}{_WINDOW}",
+        gcore=f"SELECT {', '.join(columns)} MATCH {pattern}{_ON}" if bare else "",
     )
 
 

@@ -57,7 +57,6 @@ PRIVATE = {
 
 STILL_USED: dict[str, set[str]] = {
     "api": {"Way", "WayLeft", "bars", "ways"},
-    "catalog": {"instants", "offers"},
     "documents": {"way", "ways"},
     "executor": {
         "Counted",
@@ -78,7 +77,6 @@ STILL_USED: dict[str, set[str]] = {
         "remember",
         "taking_back",
     },
-    "languages": {"Needs", "keys_above", "needs", "way", "ways"},
     "memo": {"barred", "ghost", "needless", "note_ghost", "watchers", "way", "ways"},
     "optimizer": {
         "Way",

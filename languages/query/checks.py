@@ -124,14 +124,14 @@ def evaluation_order(rules: Sequence[Rule]) -> tuple[str, ...]:
 def _dependencies(rules: Sequence[Rule]) -> Mapping[str, Sequence[str]]:
     graph: dict[str, dict[str, None]] = {}
     for rule in rules:
-        needs = graph.setdefault(rule.head, {})
+        dependencies = graph.setdefault(rule.head, {})
         for atom in rule.body:
             if not isinstance(atom, VertexAtom) and atom.alias is not None:
-                needs[atom.alias] = None
+                dependencies[atom.alias] = None
                 graph.setdefault(atom.alias, {}).update(dict.fromkeys(predicates(atom)))
             else:
-                needs.update(dict.fromkeys(predicates(atom)))
-    return {name: tuple(needs) for name, needs in graph.items()}
+                dependencies.update(dict.fromkeys(predicates(atom)))
+    return {name: tuple(dependencies) for name, dependencies in graph.items()}
 
 
 def _rule_of_alias(rules: Sequence[Rule], cycle: Sequence[str]) -> Rule:
@@ -223,9 +223,9 @@ def _check_safety(rules: Sequence[Rule]) -> None:
 
 def _answer(rules: Sequence[Rule]) -> str:
     heads = list(dict.fromkeys(rule.head for rule in rules))
-    for wanted in ("Answer", "Ans"):
-        for head in sorted(heads, key=lambda h: h != wanted):
-            if head.casefold() == wanted.casefold():
+    for name in ("Answer", "Ans"):
+        for head in sorted(heads, key=lambda h: h != name):
+            if head.casefold() == name.casefold():
                 return head
     used = read_by(rules)
     ends = [head for head in heads if head not in used]
@@ -303,11 +303,11 @@ def _gives(atom: Atom, references: Iterable[Variable | Property]) -> bool:
 
 
 def _unused(rules: Sequence[Rule], answers: Sequence[str], order: Sequence[str]) -> Iterator[str]:
-    needs = _dependencies(rules)
+    dependencies = _dependencies(rules)
     needed = set(answers)
     for name in reversed(order):
         if name in needed:
-            needed.update(needs.get(name, ()))
+            needed.update(dependencies.get(name, ()))
     places: dict[str, list[Location]] = {}
     for rule in rules:
         places.setdefault(rule.head, []).append(rule.location)

@@ -145,8 +145,8 @@ def line_of(code: str, at: Location | None, text: str, reason: str, hint: str = 
     """``CODE line:col: construct: reason; hint``, the one form of errors and warnings."""
     place = f"{code} {at}" if at else code
     construct = text if len(text) <= 60 else f"{text[:60]}…"
-    said = f"{place}: {_printable(construct)}: {reason}" if text else f"{place}: {reason}"
-    return f"{said}; {hint}" if hint else said
+    line = f"{place}: {_printable(construct)}: {reason}" if text else f"{place}: {reason}"
+    return f"{line}; {hint}" if hint else line
 
 
 _MOST_COMPARED = 5_000

@@ -29,7 +29,7 @@ def with_path_columns(
     vertices = set(variables_of(atoms))
     named = [atom.alias for atom in atoms if isinstance(atom, PathAtom)]
     paths = [name for name in named if name is not None and name not in vertices]
-    told: list[str | Column] = []
+    with_paths: list[str | Column] = []
     for column in columns:
         name: str | None
         called: str | None
@@ -39,11 +39,11 @@ def with_path_columns(
             name = column.value.name if isinstance(column.value, Variable) else None
             called, place = column.name or name, column.at
         if name is None or name not in paths:
-            told.append(column)
+            with_paths.append(column)
             continue
         check_one(paths.count(name), name, place)
-        told.append(Column(Witnessed(name, place), called, place, name))
-    return told
+        with_paths.append(Column(Witnessed(name, place), called, place, name))
+    return with_paths
 
 
 def check_one(atoms: int, name: str, at: Location) -> None:
