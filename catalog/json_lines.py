@@ -1,4 +1,4 @@
-"""JSON lines: a row is a line that holds one object."""
+"""JSON lines: each line holds one object, which is a row."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from .raw import Malformed, RawRows, as_text
 
 
 class _UnfitError(Exception):
-    """A line that is no row; the message is the reason."""
+    """A line that cannot be read as a row; the message is the reason."""
 
 
 def rows_of(
     blocks: Iterator[Block], members: Sequence[str], properties: Sequence[str] = ()
 ) -> Iterator[RawRows]:
-    """The members named ``members``, then ``properties``, of each object, null where there is none.
+    """The values of ``members``, then of ``properties``, of each object; null if absent.
 
-    Text and whole numbers are taken as given, and of properties any number, true and false;
-    blank lines are no rows.
+    A member is text or a whole number; a property may also be any number, true or false. Blank
+    lines are skipped.
     """
     for block in blocks:
         if block.overlong:
@@ -34,7 +34,7 @@ def rows_of(
 
 
 def _fast(block: Block, members: Sequence[str], properties: Sequence[str] = ()) -> RawRows | None:
-    """All rows by Arrow's reader; None where the lines are not all alike."""
+    """All rows, by Arrow's reader; None if the types of the lines differ."""
     data = block.data.replace(b"\r\n", b"\n")
     lines = data.count(b"\n") + 1
     one_object_each = (
@@ -66,7 +66,7 @@ _PROPERTY_TYPES = {**_TYPES, bool: pa.bool_()}
 
 
 def _careful(block: Block, members: Sequence[str], properties: Sequence[str] = ()) -> RawRows:
-    """The same, line by line; everything as text."""
+    """The rows line by line, each value as text."""
     numbers: list[int] = []
     values: list[list[str | None]] = [[] for _ in (*members, *properties)]
     texts: list[bytes] = []
@@ -103,7 +103,7 @@ def _members(line: bytes, members: Sequence[str], properties: Sequence[str]) -> 
 
 
 def _text(name: str, value: object, *, scalar: bool = False) -> str | None:
-    """A member as text; ``scalar``: true, false and any number are welcome, too."""
+    """A member as text; ``scalar`` also allows true, false and any number."""
     match value:
         case bool() | float() if scalar:
             return json.dumps(value)
