@@ -1,8 +1,8 @@
 """Converts timestamps to whole ticks of the catalog's time unit.
 
 In: text (a whole number of ticks, or ISO-8601), integers or Arrow timestamps. Out: int64 ticks,
-null for invalid text. A time between two ticks is rounded down. A time without a zone is UTC. Tick 0 is
-the start of 1970.
+null for invalid text. A time between two ticks is rounded down. A time without a zone is UTC. Tick
+0 is the start of 1970.
 """
 
 from __future__ import annotations
