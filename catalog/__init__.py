@@ -3,9 +3,9 @@
 In: a YAML file, or input files. Out: a `Catalog` (`model`), and the edges of files as record
 batches (`edges`).
 
-Invariant: a catalog is an immutable value. A statistic is measured or declared, or it is the
-default of `default_catalog`. Every row of a file is an edge, or is rejected with its place and the
-reason.
+Invariant: a catalog is an immutable value. A statistic is measured, declared, or the default of
+`default_catalog`. The reader returns every row of a file as an edge, or rejects it with its place
+and the reason.
 
 May import: algebra.
 

@@ -1,8 +1,7 @@
-"""Default statistics, for labels that have none.
+"""Default statistics, for labels without measured or declared ones.
 
-The numbers are an order of magnitude only, the same for every label, so that a
-plan chosen with them is chosen by the shape of the query alone. Measuring a sample
-(:func:`headrace.catalog.measurement.measure`) is always better.
+Every label gets the same rough numbers, so the shape of the query alone decides the plan. A
+measured sample (:func:`headrace.catalog.measurement.measure`) gives better plans.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ DEFAULT_STATISTICS = LabelStatistics(
     distinct_trg=10_000.0,
     vertices=10_000.0,
 )
-"""One edge per time unit among ten thousand vertices, any of which may be either end."""
+"""One edge per time unit; ten thousand vertices, each of which may be a source or a target."""
 
 DEFAULT_STORED = LabelStatistics(
     rate=0.0,
@@ -29,9 +28,9 @@ DEFAULT_STORED = LabelStatistics(
 """The defaults of a stored label: one edge for each vertex."""
 
 DEFAULT_STREAM = "input"
-"""The name of the one stream that is there without a catalog."""
+"""The name of the only stream of a default catalog."""
 VERTEX_STREAM = "vertices"
-"""The name of the stored vertices that are declared without a catalog."""
+"""The name of the stored vertices of a default catalog."""
 
 
 def default_catalog(
@@ -39,10 +38,10 @@ def default_catalog(
 ) -> Catalog:
     """A catalog with ``labels``, each of :data:`DEFAULT_STATISTICS`, in one stream ``input``.
 
-    A label ``stream.label`` of one of ``streams`` goes to that stream. The streams have no
-    source and open labels; it is enough to plan with. The time unit is the second.
-    Labels of ``vertices`` are stored, but ``stream.label`` of one of the streams of which no
-    label of edges is read.
+    A label ``stream.label`` of one of ``streams`` goes to that stream. The streams have open
+    labels and no source, so a query can be planned over them but not run. The time unit is the
+    second. Labels of ``vertices`` are stored. The exception is ``stream.label``, if no edge label
+    of that stream is read.
     """
     named = set(streams)
     own: dict[str, set[str]] = {}

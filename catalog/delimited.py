@@ -1,8 +1,8 @@
-"""CSV and its relatives, as RFC 4180 has them.
+"""CSV and other delimited text, according to RFC 4180.
 
-A record is a line, or several: a quoted value may hold separators, line ends, and quotes written
-twice. A quote opens only at the start of a field. A record whose quotes do not fit is set aside
-whole, with all of its lines, so that no part of it is read as a row.
+A record spans one or more lines: a quoted value may hold separators, line ends, and doubled quotes.
+A quote opens only at the start of a field. The reader rejects a record with misplaced quotes as a
+whole, with all of its lines, so that no part of the record is read as a row.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import pyarrow.csv
 from .lines import LONGEST_LINE, Block, EdgeFileError
 from .raw import Malformed, RawRows, as_text
 
-# The module's limit of 131,072 characters holds for the process; a reader has none of its own.
+# The csv module's limit of 131,072 characters is global to the process, not per reader.
 csv.field_size_limit(LONGEST_LINE)
 _UNCLOSED = "unexpected end of data"
 """The message of the csv module for a record that ends inside quotes."""
@@ -27,7 +27,7 @@ _UNCLOSED = "unexpected end of data"
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The fields of a record, or why it has none; ``line`` is its first line, from 1."""
+    """The fields of a record, or its fault if malformed; ``line`` is its first line, from 1."""
 
     line: int
     fields: tuple[str, ...]
@@ -35,18 +35,18 @@ class Record:
 
 
 class Reader:
-    """The records of one text, in its order; blank lines are no records."""
+    """Reads the records of one text in order; blank lines are skipped."""
 
     def __init__(self, path: str, blocks: Iterator[Block], separator: str) -> None:
-        """``path`` is for messages; ``blocks`` are the lines of the text."""
+        """``path`` appears in messages; ``blocks`` hold the lines of the text."""
         self._path = path
         self._blocks = blocks
         self._separator = separator
         self._whole = _whole_lines(separator)
-        self._data = b""  # the block at hand
-        self._at = 1  # where its next line begins; beyond its end if there is none
-        self._line = 1  # the number of that line
-        self._taken = (1, 1)  # both, for the record that was taken last
+        self._data = b""  # the current block
+        self._at = 1  # the offset of the block's next line; past its end if there is none
+        self._line = 1  # the number of the block's next line, from 1
+        self._taken = (1, 1)  # offset and line number before the last record
 
     def record(self) -> Record | None:
         """Takes the next record; None at the end of the text.
@@ -65,11 +65,11 @@ class Reader:
         return None
 
     def put_back(self) -> None:
-        """Puts the last record back, so that it is taken again."""
+        """Puts the last record back: the next call of :meth:`record` returns it again."""
         self._at, self._line = self._taken
 
-    def rows(self, fields: int, wanted: Sequence[int]) -> Iterator[RawRows]:
-        """The fields at the positions ``wanted`` of each record that is left, as text.
+    def rows(self, fields: int, positions: Sequence[int]) -> Iterator[RawRows]:
+        """The fields at ``positions`` of each remaining record, as text.
 
         ``fields`` is the number of fields that a record must have.
 
@@ -87,23 +87,23 @@ class Reader:
                 yield self._overlong(block)
                 continue
             self._open(block)
-            fast = _fast(block, fields, wanted, self._separator)
+            fast = _fast(block, fields, positions, self._separator)
             if fast is not None:
                 self._at = len(self._data) + 1
                 yield fast
             else:
-                yield self._careful(fields, wanted)
+                yield self._careful(fields, positions)
 
-    def _careful(self, fields: int, wanted: Sequence[int]) -> RawRows:
-        """The rows of the block at hand, record by record."""
-        rows = _Rows(fields, wanted, self._separator)
+    def _careful(self, fields: int, positions: Sequence[int]) -> RawRows:
+        """The rows of the current block, record by record."""
+        rows = _Rows(fields, positions, self._separator)
         last = self._line + self._data.count(b"\n")
-        while self._line <= last:  # a last record may take lines of the next block, and no other
+        while self._line <= last:  # only the last record may continue in the next block
             rows.add(*self._take())
         return rows.raw()
 
     def _take(self) -> tuple[int, bytes]:
-        """The next record, which may be blank: its first line, and its text as it stands."""
+        """The next record: the number of its first line, and its raw text, which may be blank."""
         start, number = self._taken = self._at, self._line
         line = self._next_line()
         inside = b'"' in line and self._whole.fullmatch(line) is None
@@ -126,7 +126,7 @@ class Reader:
         return self._data[start:end]
 
     def _more(self, within: int | None = None) -> bool:
-        """Whether there is a line to take; ``within``: for the record that begins in that line."""
+        """Whether another line is there; ``within`` is the first line of an unfinished record."""
         if self._at <= len(self._data):
             return True
         block = next(self._blocks, None)
@@ -145,7 +145,7 @@ class Reader:
         self._data, self._line, self._at = block.data, block.first_line, 0
 
     def _overlong(self, block: Block) -> RawRows:
-        if block.quoted:  # where its record ends is in the part that was not kept
+        if block.quoted:  # the discarded part of the line holds the end of the record
             raise self._too_long(block.first_line)
         return RawRows.of_overlong(block)
 
@@ -157,10 +157,10 @@ class Reader:
 
 
 def rows_of_messages(
-    messages: Sequence[bytes], fields: int, wanted: Sequence[int], separator: str
+    messages: Sequence[bytes], fields: int, positions: Sequence[int], separator: str
 ) -> RawRows:
-    """The fields of messages, each a record of its own; a message's position counts as its line."""
-    rows = _Rows(fields, wanted, separator)
+    """The fields of messages, one record each; the position of a message is its line number."""
+    rows = _Rows(fields, positions, separator)
     for position, message in enumerate(messages):
         rows.add(position, message.rstrip(b"\r\n"))
     return rows.raw()
@@ -168,10 +168,20 @@ def rows_of_messages(
 
 @dataclass(slots=True)
 class _Rows:
-    """Rows while they are collected, and malformed records."""
+    """Collects rows and malformed records.
+
+    Attributes:
+        fields: the number of fields that a record must have.
+        positions: the positions of the fields to collect.
+        separator: the character between fields.
+        lines: the first line of each row.
+        texts: the raw text of each row.
+        values: the collected values, one list for each position.
+        malformed: the records with another number of fields, or that cannot be split.
+    """
 
     fields: int
-    wanted: Sequence[int]
+    positions: Sequence[int]
     separator: str
     lines: list[int] = field(default_factory=list)
     texts: list[bytes] = field(default_factory=list)
@@ -179,10 +189,10 @@ class _Rows:
     malformed: list[Malformed] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.values = [[] for _ in self.wanted]
+        self.values = [[] for _ in self.positions]
 
     def add(self, line: int, text: bytes) -> None:
-        """Takes a record in, unless it is blank."""
+        """Adds a record, unless the record is blank."""
         if not text:
             return
         try:
@@ -196,7 +206,7 @@ class _Rows:
             return
         self.lines.append(line)
         self.texts.append(text)
-        for column, position in zip(self.values, self.wanted, strict=True):
+        for column, position in zip(self.values, self.positions, strict=True):
             column.append(row[position])
 
     def raw(self) -> RawRows:
@@ -205,8 +215,8 @@ class _Rows:
         return RawRows.of_records(columns, self.lines, self.texts, self.malformed)
 
 
-def _fast(block: Block, fields: int, wanted: Sequence[int], separator: str) -> RawRows | None:
-    """All rows by Arrow's reader; None where a line needs a closer look."""
+def _fast(block: Block, fields: int, positions: Sequence[int], separator: str) -> RawRows | None:
+    """All rows, by Arrow's reader; None if some line is not a whole, plain record."""
     data = block.data
     if b'"' in data or _has_blank_line(data):
         return None
@@ -222,7 +232,7 @@ def _fast(block: Block, fields: int, wanted: Sequence[int], separator: str) -> R
             ),
             pa.csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()),
-                include_columns=[str(i) for i in wanted],
+                include_columns=[str(i) for i in positions],
                 strings_can_be_null=False,
             ),
         )
@@ -230,19 +240,19 @@ def _fast(block: Block, fields: int, wanted: Sequence[int], separator: str) -> R
         return None
     if table.num_rows != data.count(b"\n") + 1:
         return None
-    columns = [table.column(i).combine_chunks() for i in range(len(wanted))]
+    columns = [table.column(i).combine_chunks() for i in range(len(positions))]
     return RawRows.of_block(columns, block)
 
 
 def _whole_lines(separator: str) -> re.Pattern[bytes]:
-    """A pattern of lines that are whole records; faster than looking at each field."""
+    """A pattern of lines that are whole records; matching is faster than splitting each line."""
     sign = re.escape(separator.encode())
     value = rb'(?:"[^"]*+(?:""[^"]*+)*+"|[^"%b]*+)' % sign
     return re.compile(rb"%b(?:%b%b)*+\r?" % (value, sign, value))
 
 
 def _open_after(line: bytes, separator: str, *, inside: bool = False) -> bool:
-    """Whether a quote is open at the end of a line; ``inside``: one is open at its start."""
+    """Whether a quote is open at the end of a line; ``inside``: a quote is open at its start."""
     sign = separator.encode()
     at = 0
     if not inside and line.startswith(b'"'):
@@ -252,7 +262,7 @@ def _open_after(line: bytes, separator: str, *, inside: bool = False) -> bool:
             at = line.find(b'"', at) + 1
             if not at:
                 return True
-            inside = line[at : at + 1] == b'"'  # written twice, it is one of the value's own
+            inside = line[at : at + 1] == b'"'  # a doubled quote belongs to the value
             at += inside
         at = line.find(sign, at) + 1
         if not at:

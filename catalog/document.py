@@ -1,7 +1,7 @@
-"""The catalog as a document: what YAML files and REST bodies hold.
+"""The document of a catalog, as YAML files and REST bodies hold it.
 
-In: Python values as YAML or JSON give them. Out: a `Catalog`, and back. The shape is
-checked here, at the edge, by pydantic; behind this module a catalog is right.
+In: Python values parsed from YAML or JSON. Out: a `Catalog`, and back. pydantic validates the
+document here; every other module may assume a valid catalog.
 """
 
 from __future__ import annotations
@@ -42,8 +42,10 @@ from .shape_errors import DocumentPath, PlacedError, did_you_mean, shape_errors
 
 
 class CatalogError(ValueError):
-    """An invalid catalog; the message says in which file, where, and what was
-    expected there. ``place`` is the way to it through the document."""
+    """An invalid catalog; the message has the file, the place and the expected value.
+
+    ``place`` is the path to the entry through the document.
+    """
 
     def __init__(self, message: str, place: DocumentPath = ()) -> None:
         super().__init__(message)
@@ -51,7 +53,7 @@ class CatalogError(ValueError):
 
 
 def _as_text(value: object) -> object:
-    # YAML reads `header: true` and `maxFilesPerTrigger: 3` as a boolean and a number.
+    # YAML parses `header: true` and `maxFilesPerTrigger: 3` as a boolean and a number.
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value) if isinstance(value, int | float) else value
@@ -108,7 +110,7 @@ class _Source(_Shape):
 
     @property
     def paths(self) -> list[tuple[str | None, str]]:
-        """(label, path) in the order of the document."""
+        """(label, path) of each path, in the order of the document."""
         groups = self.path.items() if isinstance(self.path, dict) else [(None, self.path)]
         return [
             (label, path)
@@ -126,7 +128,7 @@ class _Source(_Shape):
 
     @field_validator("format")
     @classmethod
-    def _known(cls, name: str) -> str:
+    def _format(cls, name: str) -> str:
         formats = (*FILE_FORMATS, *LIVE_FORMATS)
         if name not in formats:
             raise ValueError(f"{name} is no known format; expected one of {', '.join(formats)}")
@@ -304,7 +306,7 @@ def from_document(document: object) -> Catalog:
     """Reads a catalog from the values of its document.
 
     Raises:
-        CatalogError: if it does not have the shape of a catalog.
+        CatalogError: if the document is not a valid catalog.
     """
     if not isinstance(document, Mapping):
         raise CatalogError("expected a mapping with time_unit and streams")
@@ -318,7 +320,7 @@ def from_document(document: object) -> Catalog:
 
 
 def to_document(catalog: Catalog) -> dict[str, Any]:
-    """The document of a catalog; what has its default value is left out."""
+    """The document of a catalog, without entries that have their default value."""
     document: dict[str, Any] = {
         "time_unit": catalog.time_unit,
         "streams": {
@@ -402,7 +404,7 @@ def _statistics_document(statistics: LabelStatistics, stored: bool) -> dict[str,
 
 
 def _whole(value: Any) -> Any:
-    """Whole floats as integers."""
+    """Converts a whole float to an integer."""
     whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
     return int(value) if whole else value
 
@@ -410,7 +412,7 @@ def _whole(value: Any) -> Any:
 def _readable(error: ValidationError) -> CatalogError:
     errors = error.errors()
     first, *_ = shape_errors(errors, _Catalog)
-    # A path may have three shapes; pydantic complains of each, and of its own names for them.
+    # A path may have three types; pydantic reports an error for each, under internal names.
     of_path = ("source", "path")
     if first.place[2:4] == of_path and any(one["loc"][2:4] == of_path for one in errors):
         return CatalogError(

@@ -1,13 +1,12 @@
 """The one reader of edge files.
 
-In: files of CSV with or without a header, JSON lines or Parquet, plain or gzip, and how
-their columns are called. Out: record batches with columns src, trg, label, ts in the order
-of the file, and beside them every row that is no edge, with its place, reason and text.
-Memory is bounded by the block that is being read, not by the file.
+In: files of CSV with or without a header, JSON lines or Parquet, plain or gzip, and the names of
+their columns. Out: record batches with columns src, trg, label, ts in the order of the file, and
+every rejected row with its place, reason and text. The size of a block bounds the memory, not the
+size of the file.
 
-The properties of edges are further columns of their types after those. One that is absent,
-or is empty text, is null; one that has something else than a value of its type makes its row
-no edge. Explicit deletions are not read yet.
+Properties follow as further columns of their declared types. A missing or empty value is null. A
+value of another type rejects its row.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ _ENDINGS: Mapping[str, Format] = {
 
 
 def format_of(path: str) -> Format:
-    """The format that a file's name tells; CSV where it tells none. ``.gz`` is looked past."""
+    """The format that a file name implies, without ``.gz``; CSV for an unknown ending."""
     name = path.lower().removesuffix(".gz")
     return next((f for ending, f in _ENDINGS.items() if name.endswith(ending)), "csv")
 
@@ -68,17 +67,18 @@ class EdgeFile:
         format: csv, json or parquet.
         label: the label of every row; None if a column holds it.
         columns: the file's names of roles (``src``, ``trg``, ``label``, ``ts``, ``op``, or ``id``)
-            and properties; missing ones are named alike. A property without a column is null.
+            and properties. A role or property that is absent here has a column of its own name;
+            a property without a column is null.
         header: whether the first record of CSV has the names of the fields.
         names: the fields of CSV without a header; None: ``_c0``, ``_c1``, ..., as in Spark.
         separator: the character between fields of CSV.
         time_unit: the unit of ``ts``.
         vertex_type: the type of its vertices.
         deletions: whether rows may delete edges.
-        stored: whether it is of a stored graph, whose ``ts`` is not read and is 0.
-        vertices: whether its rows are vertices; ``id`` becomes both ends.
+        stored: whether the file is of a stored graph; ``ts`` is then not read, and is 0.
+        vertices: whether the rows are vertices; ``id`` then becomes both ends.
         properties: the types of properties by name.
-        origin: where the layout is described, for messages.
+        origin: the kind of description of the layout (options or a catalog), for messages.
 
     Raises:
         EdgeFileError: if the separator is invalid, names are given to a file with a header, or a
@@ -114,12 +114,12 @@ class EdgeFile:
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """The roles of its columns, besides properties."""
+        """The roles that columns of the file fill, without properties."""
         return roles_of(self.vertices)
 
     @property
     def expectation(self) -> Expectation:
-        """The requirements on its rows."""
+        """The requirements on the rows of the file."""
         return Expectation(
             self.vertex_type,
             self.time_unit,
@@ -131,7 +131,7 @@ class EdgeFile:
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns of the batches that it gives."""
+        """The columns of the batches read from the file."""
         return self.expectation.schema
 
 
@@ -139,8 +139,8 @@ class EdgeFile:
 class Rejected:
     """A rejected row.
 
-    ``line`` is the first of its lines, from 1 (rows, for Parquet); ``text`` all of them as they
-    stand in the file.
+    ``line`` is the first line of the row, from 1 (for Parquet, the number of the row). ``text`` is
+    the unchanged text of all lines of the row.
     """
 
     file: str
@@ -154,7 +154,7 @@ class Rejected:
 
 
 class RejectedRowError(Exception):
-    """A row that is no edge, where none is tolerated."""
+    """A rejected row in strict reading."""
 
     def __init__(self, rejected: Rejected) -> None:
         super().__init__(str(rejected))
@@ -163,8 +163,8 @@ class RejectedRowError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class EdgeBatch:
-    """Some consecutive rows of a file: the edges (src, trg, label, ts, and their properties),
-    and the others."""
+    """Consecutive rows of a file: the edges (src, trg, label, ts, and properties), and the rejected
+    rows."""
 
     edges: pa.RecordBatch
     rejected: tuple[Rejected, ...] = ()
@@ -176,13 +176,13 @@ def read(
     """The edges of a file in its order.
 
     Args:
-        file: what to read, and how.
-        strict: whether a row that is no edge ends the reading.
-        on_progress: called with (bytes read, bytes in all) of the file as it is stored.
+        file: the file and its layout.
+        strict: whether a rejected row raises.
+        on_progress: called with (bytes read, total bytes) of the file as stored.
 
     Raises:
         EdgeFileError: if the file cannot be read, or lacks a column.
-        RejectedRowError: in strict reading, at the first row that is no edge.
+        RejectedRowError: in strict reading, at the first rejected row.
     """
     expectation = file.expectation
     for roles, raw in _raw(file, on_progress):
@@ -212,13 +212,13 @@ def read_all(
 
 
 def read_messages(file: EdgeFile, messages: Sequence[bytes]) -> Iterator[tuple[list[str], RawRows]]:
-    """The raw rows of messages laid out as rows of a text file, with the role of each column.
+    """The raw rows of messages in the layout of a text file, with the role of each column.
 
-    Each message is one row, and its position counts as its line; an empty one is none. The fields
-    of CSV are ``file.names``.
+    Each message is one row, and its position is its line number; an empty message is no row. The
+    fields of CSV are ``file.names``.
 
     Raises:
-        EdgeFileError: if a column is lacking.
+        EdgeFileError: if a required column is missing.
     """
     if file.format != "csv":
         lines = [message.strip().replace(b"\n", b" ") for message in messages]
@@ -226,8 +226,8 @@ def read_messages(file: EdgeFile, messages: Sequence[bytes]) -> Iterator[tuple[l
         return
     names = file.names or ()
     roles = roles_in(file, names)
-    wanted = [names.index(_name(file, role)) for role in roles]
-    yield roles, delimited.rows_of_messages(messages, len(names), wanted, file.separator)
+    positions = [names.index(_name(file, role)) for role in roles]
+    yield roles, delimited.rows_of_messages(messages, len(names), positions, file.separator)
 
 
 def _raw(file: EdgeFile, on_progress: Progress | None) -> Iterator[tuple[list[str], RawRows]]:
@@ -249,8 +249,8 @@ def _raw_csv(file: EdgeFile, source: Iterator[Block]) -> Iterator[tuple[list[str
             reader.put_back()
             names = tuple(f"_c{i}" for i in range(len(names)))
     roles = roles_in(file, names)
-    wanted = [names.index(_name(file, role)) for role in roles]
-    for raw in reader.rows(len(names), wanted):
+    positions = [names.index(_name(file, role)) for role in roles]
+    for raw in reader.rows(len(names), positions):
         yield roles, raw
 
 
@@ -261,14 +261,14 @@ def _fields(file: EdgeFile, first: delimited.Record) -> tuple[str, ...]:
 
 
 def _raw_json(file: EdgeFile, source: Iterator[Block]) -> Iterator[tuple[list[str], RawRows]]:
-    # The members differ from line to line, so every role is requested.
+    # Lines may have different members, so request every role.
     roles = [*_ends(file), "op"]
     roles += ["label"] if file.label is None else []
     roles += ["ts"] if not file.stored else []
-    wanted = [_name(file, role) for role in roles]
+    column_names = [_name(file, role) for role in roles]
     properties = [_name(file, name) for name in file.properties]
     roles += file.properties
-    for raw in json_lines.rows_of(source, wanted, properties):
+    for raw in json_lines.rows_of(source, column_names, properties):
         yield roles, raw
 
 
@@ -276,9 +276,9 @@ def _raw_parquet(
     file: EdgeFile, on_progress: Progress | None
 ) -> Iterator[tuple[list[str], RawRows]]:
     roles = roles_in(file, parquet.schema_of(file.path).names)
-    wanted = [_name(file, role) for role in roles if role in file.roles]
+    column_names = [_name(file, role) for role in roles if role in file.roles]
     properties = [_name(file, role) for role in roles if role not in file.roles]
-    for raw in parquet.rows_of(file.path, wanted, on_progress, properties):
+    for raw in parquet.rows_of(file.path, column_names, on_progress, properties):
         yield roles, raw
 
 
@@ -294,7 +294,7 @@ def roles_in(file: EdgeFile, names: Sequence[str]) -> list[str]:
     """The roles that the file's columns fill.
 
     Raises:
-        EdgeFileError: if one that is needed is not there, or is there twice.
+        EdgeFileError: if the column of a required role is missing, or occurs twice.
     """
     needed = _ends(file)
     needed += [] if file.stored else ["ts"]
@@ -311,12 +311,12 @@ def roles_in(file: EdgeFile, names: Sequence[str]) -> list[str]:
 
 
 def check_not_empty(files: Sequence[EdgeFile]) -> None:
-    """Raises if nothing was ever written to the files of a stream.
+    """Raises if all files of a stream are empty.
 
-    A CSV file of no rows has a header. A JSON file of no rows has a blank line.
+    A file without rows is not empty if it has a header (CSV) or a blank line (JSON).
 
     Raises:
-        EdgeFileError: if all are empty, or one cannot be read.
+        EdgeFileError: if all files are empty, or a file cannot be read.
     """
     if files and all(map(_is_empty, files)):
         others = f", and so are {len(files) - 1} more" if len(files) > 1 else ""
@@ -339,10 +339,9 @@ def _is_empty(file: EdgeFile) -> bool:
 
 def _no_column(file: EdgeFile, role: str, names: Sequence[str]) -> str:
     name = _name(file, role)
-    wanted = f"no column {name!r}" + (f" for {role}" if name != role else "")
-    return (
-        f"{file.path}: {wanted}; it has {', '.join(map(repr, names))}: {_remedy(file, role, names)}"
-    )
+    missing = f"no column {name!r}" + (f" for {role}" if name != role else "")
+    columns = ", ".join(map(repr, names))
+    return f"{file.path}: {missing}; it has {columns}: {_remedy(file, role, names)}"
 
 
 def _remedy(file: EdgeFile, role: str, names: Sequence[str]) -> str:
@@ -382,7 +381,7 @@ def _remedy(file: EdgeFile, role: str, names: Sequence[str]) -> str:
 
 
 def _likely_separator(file: EdgeFile, names: Sequence[str]) -> str | None:
-    """The probable separator of a file that has one field only with its own separator."""
+    """The probable separator of a file whose lines have one field under its declared separator."""
     if file.format != "csv" or len(names) != 1:
         return None
     others = [sign for sign in "\t;,| " if sign != file.separator and sign in names[0]]

@@ -1,7 +1,7 @@
-"""From what users point at to edge files, and from edge files to a measured catalog.
+"""Edge files from paths or catalog streams, and a measured catalog from edge files.
 
-In: a stream of a catalog, or paths as on the command line (`FILE` or `LABEL=FILE`). Out:
-the `EdgeFile`s to read, or a `Catalog` that describes and measures them.
+In: a stream of a catalog, or paths as on the command line (`FILE` or `LABEL=FILE`). Out: the
+`EdgeFile`s to read, or a `Catalog` with their layout and measured statistics.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from .schema_inference import inferred_schema
 
 _HIDDEN = (".", "_")
 STORED_STREAM = "stored"
-"""The name of the stored graph that is declared without a catalog."""
+"""The name of the stored graph of a measured catalog."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The layout of files that no catalog describes.
+    """The layout of files without a catalog.
 
     Attributes:
-        fields: the fields of CSV without a header; None if there is one.
+        fields: the fields of CSV without a header; None for a file with a header.
         separator: the character between fields; None: a tab for ``.tsv``, else a comma.
         time_unit: the unit of ``ts``.
         vertex_type: the type of vertices.
@@ -49,12 +49,12 @@ class Layout:
         time_unit: str = "second",
         vertex_type: VertexType = "string",
     ) -> Layout:
-        """The layout that ``--columns src,trg,ts --sep ' '`` says.
+        """The layout of the options ``--columns src,trg,ts --sep ' '``.
 
-        A field that is of no use here may be called anything, ``_`` too; ``\\t`` is a tab.
+        An unused field may have any name, such as ``_``; ``\\t`` is a tab.
 
         Raises:
-            EdgeFileError: if ``src`` or ``trg`` is not among the columns, or one is twice.
+            EdgeFileError: if ``src`` or ``trg`` is not among the columns, or a name occurs twice.
         """
         tab = None if separator is None else separator.replace("\\t", "\t")
         if columns is None:
@@ -75,10 +75,10 @@ class Layout:
 def files_of_inputs(
     inputs: Sequence[str], layout: Layout | None = None, *, stored: bool = False
 ) -> tuple[EdgeFile, ...]:
-    """The files that inputs name: each a path, folder or glob, perhaps as ``LABEL=PATH``.
+    """The files of inputs; an input is a path, folder or glob, with or without ``LABEL=``.
 
     Raises:
-        EdgeFileError: if a path leads to no file.
+        EdgeFileError: if a path matches no file.
     """
     layout = layout or Layout()
     files = []
@@ -104,11 +104,10 @@ def files_of_inputs(
 def files_of_stream(stream: Stream, time_unit: str) -> tuple[EdgeFile, ...]:
     """The files of a stream that the catalog describes.
 
-    CSV options: ``sep`` or ``delimiter``, and ``header`` (``true`` unless said otherwise).
+    CSV options: ``sep`` or ``delimiter``, and ``header`` (default ``true``).
 
     Raises:
-        EdgeFileError: if the stream has no source, or one that is no files, or there are
-            none.
+        EdgeFileError: if the stream has no source, or its source is live or matches no files.
     """
     source = stream.source
     if source is None:
@@ -132,11 +131,12 @@ def files_of_stream(stream: Stream, time_unit: str) -> tuple[EdgeFile, ...]:
 
 
 def layout_of(stream: Stream, path: str, time_unit: str) -> EdgeFile:
-    """The layout of a file under a ``path`` of a stream's source; a format that is
-    none of files counts as CSV.
+    """The layout of a file under a ``path`` of a stream's source.
+
+    A format that is no file format is read as CSV.
 
     Raises:
-        EdgeFileError: if the options make no sense.
+        EdgeFileError: if the options are invalid.
     """
     source = stream.source
     assert source is not None
@@ -166,11 +166,11 @@ def _declared_separator(source: Source) -> str | None:
 
 
 def stream_of_files(name: str, files: Sequence[EdgeFile], measurement: Measurement) -> Stream:
-    """The stream of files, as a catalog describes it.
+    """The catalog's description of files as one stream.
 
     Raises:
-        EdgeFileError: if the files are laid out differently: a catalog's stream is of one
-            format, and labels are said for all of its files or for none.
+        EdgeFileError: if the files have different layouts: a stream of a catalog has one format,
+            and a label for each of its files or for none.
     """
     first = files[0]
     for other in files:
@@ -222,13 +222,12 @@ def measured_catalog(
     labels: Collection[str] = (),
     enough: Callable[[], bool] | None = None,
 ) -> tuple[Catalog, tuple[Measurement, ...]]:
-    """The catalog of files that no catalog describes, and the measurements behind it.
+    """A catalog of files without one, and the measurements of its statistics.
 
-    ``files`` are one stream, called ``input``; ``stored`` one stored graph, ``stored``, and those
-    of vertices among them another, ``vertices``. Their further columns are properties
-    (:mod:`headrace.catalog.schema_inference`); a column ``op`` of a stream says that there are
-    deletions.
-    Arguments and errors as of :func:`headrace.catalog.measurement.measure_files`.
+    ``files`` become the stream ``input``. ``stored`` files become the stored graph ``stored``, or,
+    if their rows are vertices, ``vertices``. Further columns become properties
+    (:mod:`headrace.catalog.schema_inference`). A column ``op`` of a stream declares deletions.
+    Arguments and errors are those of :func:`headrace.catalog.measurement.measure_files`.
 
     Raises:
         EdgeFileError: if there are no files, or they cannot be read.
@@ -268,7 +267,7 @@ def measured_catalog(
 
 
 def _split(text: str) -> tuple[str | None, str]:
-    """``LABEL=PATH``; a path that has the sign itself is meant as it stands if it exists."""
+    """Splits ``LABEL=PATH``; an existing path that contains ``=`` has no label."""
     label, sign, path = text.partition("=")
     if not sign or not label or os.sep in label or os.path.exists(text):
         return None, text
@@ -276,7 +275,7 @@ def _split(text: str) -> tuple[str | None, str]:
 
 
 def _expanded(path: str) -> list[str]:
-    """The files that a path means, in the order of their names; hidden ones are left out."""
+    """The files that match a path, sorted by name, without hidden files."""
     try:
         if stat.S_ISDIR(os.stat(path).st_mode):
             return _files_in(path)
@@ -291,7 +290,7 @@ def _expanded(path: str) -> list[str]:
 
 
 def _files_in(folder: str) -> list[str]:
-    """All that lies in a folder and in those inside it, but what is hidden there."""
+    """All files in a folder and its subfolders, without hidden ones."""
     paths: list[str] = []
 
     def refuse(error: OSError) -> None:

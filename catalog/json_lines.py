@@ -1,4 +1,4 @@
-"""JSON lines: a row is a line that holds one object."""
+"""JSON lines: each line holds one object, which is a row."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from .raw import Malformed, RawRows, as_text
 
 
 class _UnfitError(Exception):
-    """A line that is no row; the message is the reason."""
+    """A line that cannot be read as a row; the message is the reason."""
 
 
 def rows_of(
-    blocks: Iterator[Block], wanted: Sequence[str], properties: Sequence[str] = ()
+    blocks: Iterator[Block], members: Sequence[str], properties: Sequence[str] = ()
 ) -> Iterator[RawRows]:
-    """The members named ``wanted``, then ``properties``, of each object, null where there is none.
+    """The values of ``members``, then of ``properties``, of each object; null if absent.
 
-    Text and whole numbers are taken as given, and of properties any number, true and false;
-    blank lines are no rows.
+    A member is text or a whole number; a property may also be any number, true or false. Blank
+    lines are skipped.
     """
     for block in blocks:
         if block.overlong:
             yield RawRows.of_overlong(block)
         else:
-            fast = _fast(block, wanted, properties)
-            yield _careful(block, wanted, properties) if fast is None else fast
+            fast = _fast(block, members, properties)
+            yield _careful(block, members, properties) if fast is None else fast
 
 
-def _fast(block: Block, wanted: Sequence[str], properties: Sequence[str] = ()) -> RawRows | None:
-    """All rows by Arrow's reader; None where the lines are not all alike."""
+def _fast(block: Block, members: Sequence[str], properties: Sequence[str] = ()) -> RawRows | None:
+    """All rows, by Arrow's reader; None if the types of the lines differ."""
     data = block.data.replace(b"\r\n", b"\n")
     lines = data.count(b"\n") + 1
     one_object_each = (
@@ -46,7 +46,7 @@ def _fast(block: Block, wanted: Sequence[str], properties: Sequence[str] = ()) -
         data.decode()
         first = json.loads(data.partition(b"\n")[0])
         types = {name: _PROPERTY_TYPES[type(first[name])] for name in properties if name in first}
-        types |= {name: _TYPES[type(first[name])] for name in wanted if name in first}
+        types |= {name: _TYPES[type(first[name])] for name in members if name in first}
         schema = pa.schema(types)
         table = pa.json.read_json(
             io.BytesIO(data),
@@ -55,9 +55,9 @@ def _fast(block: Block, wanted: Sequence[str], properties: Sequence[str] = ()) -
         )
     except (ValueError, KeyError):  # pa.ArrowInvalid and UnicodeDecodeError are ValueErrors
         return None
-    if table.num_rows != lines or not types.keys() >= {*wanted, *properties}:
+    if table.num_rows != lines or not types.keys() >= {*members, *properties}:
         return None
-    columns = [table.column(name).combine_chunks() for name in (*wanted, *properties)]
+    columns = [table.column(name).combine_chunks() for name in (*members, *properties)]
     return RawRows.of_block(columns, block)
 
 
@@ -65,17 +65,17 @@ _TYPES: Mapping[type, pa.DataType] = {str: pa.string(), int: pa.int64()}
 _PROPERTY_TYPES = {**_TYPES, bool: pa.bool_()}
 
 
-def _careful(block: Block, wanted: Sequence[str], properties: Sequence[str] = ()) -> RawRows:
-    """The same, line by line; everything as text."""
+def _careful(block: Block, members: Sequence[str], properties: Sequence[str] = ()) -> RawRows:
+    """The rows line by line, each value as text."""
     numbers: list[int] = []
-    values: list[list[str | None]] = [[] for _ in (*wanted, *properties)]
+    values: list[list[str | None]] = [[] for _ in (*members, *properties)]
     texts: list[bytes] = []
     malformed: list[Malformed] = []
     for number, line in enumerate(block.lines(), start=block.first_line):
         if not line.strip():
             continue
         try:
-            row = _members(line, wanted, properties)
+            row = _members(line, members, properties)
         except _UnfitError as unfit:
             malformed.append(Malformed(number, str(unfit), as_text(line)))
             continue
@@ -87,7 +87,7 @@ def _careful(block: Block, wanted: Sequence[str], properties: Sequence[str] = ()
     return RawRows.of_records(columns, numbers, texts, malformed)
 
 
-def _members(line: bytes, wanted: Sequence[str], properties: Sequence[str]) -> list[str | None]:
+def _members(line: bytes, members: Sequence[str], properties: Sequence[str]) -> list[str | None]:
     try:
         document = json.loads(line.decode())
     except UnicodeDecodeError as error:
@@ -97,13 +97,13 @@ def _members(line: bytes, wanted: Sequence[str], properties: Sequence[str]) -> l
     if not isinstance(document, dict):
         raise _UnfitError("not a JSON object")
     return [
-        *(_text(name, document.get(name)) for name in wanted),
+        *(_text(name, document.get(name)) for name in members),
         *(_text(name, document.get(name), scalar=True) for name in properties),
     ]
 
 
 def _text(name: str, value: object, *, scalar: bool = False) -> str | None:
-    """A member as text; ``scalar``: true, false and any number are welcome, too."""
+    """A member as text; ``scalar`` also allows true, false and any number."""
     match value:
         case bool() | float() if scalar:
             return json.dumps(value)

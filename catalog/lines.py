@@ -1,4 +1,4 @@
-"""Whole lines of a text file, compressed or not, block by block in bounded memory."""
+"""Reads whole lines of a plain or gzip text file, block by block in bounded memory."""
 
 from __future__ import annotations
 
@@ -12,26 +12,25 @@ from typing import BinaryIO
 
 BLOCK = 1 << 20
 LONGEST_LINE = 1 << 24
-"""A line of more bytes is no row but a sign of a file without line ends."""
+"""The most bytes of a line; a longer one suggests a file without line ends."""
 SHOWN = 1000
 """The bytes of an overlong line that are kept for its message."""
 _GZIP_MAGIC = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 Progress = Callable[[int, int], None]
-"""Called with (bytes read so far, bytes in all) of the file as it is stored."""
+"""Called with (bytes read so far, total bytes) of the file as stored."""
 
 
 class EdgeFileError(Exception):
-    """A file that cannot be read at all; the message says which, why and what to do."""
+    """A file that cannot be read; the message has the file, the reason and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
     """Consecutive lines, without the last line's end; ``first_line`` counts from 1.
 
-    ``overlong`` says instead that there is one line only, of which ``data`` is the start;
-    ``quoted``, whether it has quotes anywhere.
+    ``overlong``: the block is the start of one overlong line. ``quoted``: that line has quotes.
     """
 
     first_line: int
@@ -45,10 +44,10 @@ class Block:
 
 
 def opened(path: str) -> BinaryIO:
-    """Opens a regular file for reading; never waits for somebody to write.
+    """Opens a regular file for reading, without waiting for a writer of a pipe.
 
     Raises:
-        EdgeFileError: if it cannot be opened, or is a folder, a pipe, a socket or a device.
+        EdgeFileError: if the path cannot be opened, or is a folder, pipe, socket or device.
     """
     try:
         _check_regular(path, os.stat(path).st_mode)
@@ -57,7 +56,9 @@ def opened(path: str) -> BinaryIO:
         raise cannot_be_read(path, error) from error
     file = os.fdopen(descriptor, "rb")
     try:
-        _check_regular(path, os.fstat(descriptor).st_mode)  # it may be another one by now
+        _check_regular(
+            path, os.fstat(descriptor).st_mode
+        )  # another file may have replaced the checked one
     except EdgeFileError:
         file.close()
         raise
@@ -65,7 +66,7 @@ def opened(path: str) -> BinaryIO:
 
 
 def cannot_be_read(path: str, error: OSError) -> EdgeFileError:
-    """The error of a file or folder that the system refuses."""
+    """The error of a file or folder that the operating system refuses to open."""
     return EdgeFileError(f"{path}: cannot be read: {error.strerror or error}")
 
 
@@ -83,7 +84,7 @@ def _check_regular(path: str, mode: int) -> None:
 
 
 def blocks(path: str, on_progress: Progress | None = None) -> Iterator[Block]:
-    """The lines of a file; gzip is told by its first bytes; a byte order mark is dropped.
+    """The lines of a file; the first bytes identify gzip, and a byte order mark is dropped.
 
     Raises:
         EdgeFileError: if the file cannot be opened or unpacked.
@@ -105,7 +106,7 @@ def blocks(path: str, on_progress: Progress | None = None) -> Iterator[Block]:
 
 
 def has_blank_lines_alone(path: str) -> bool:
-    """Whether a text file has nothing but blank lines; errors as :func:`blocks`."""
+    """Whether a text file has only blank lines; errors as :func:`blocks`."""
     return not any(block.data.strip() for block in blocks(path))
 
 
@@ -134,7 +135,7 @@ def _blocks(plain: BinaryIO | gzip.GzipFile) -> Iterator[Block]:
 
 
 def _after_line_end(plain: BinaryIO | gzip.GzipFile) -> tuple[bytes, bool]:
-    """The text after the end of the line, and whether there are quotes before it."""
+    """The text after the current line, and whether the rest of that line has quotes."""
     quoted = False
     while chunk := plain.read(BLOCK):
         head, end, tail = chunk.partition(b"\n")

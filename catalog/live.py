@@ -1,7 +1,6 @@
-"""Sources that never end: topics, sockets, folders that are followed.
+"""Live sources, which never end: topics, sockets, followed folders.
 
-In: a stream of a catalog. Out: how its rows are read; and of messages that are text, the edges
-among them.
+In: a stream of a catalog. Out: the layout of its rows, and the edges in text messages.
 """
 
 from __future__ import annotations
@@ -18,16 +17,21 @@ from .model import FILE_FORMATS, Source, Stream
 from .rows import Expectation, checked_rows
 
 _OF_TEXT = ("kafka", "socket", "text")
-"""Formats whose rows are text by default: a message, or a line."""
+"""Formats whose rows are text messages or lines by default."""
 _BLANK = "the message is empty"
 
 
 @dataclass(frozen=True, slots=True)
 class LiveSource:
-    """A source that never ends, and how its rows are read.
+    """A live source, and the layout of its rows.
 
-    ``layouts`` has that of the files of each folder that is followed, by the folder; or, under the
-    name ``""``, that of messages that are lines of text. Without any, rows are columns.
+    Attributes:
+        name: the name of the stream.
+        source: the source as declared in the catalog.
+        layouts: the layout of the files of each followed folder, by folder; for text messages, one
+            layout under the name ``""``; empty if rows arrive as columns.
+        columns: the source's names of roles and properties.
+        expectation: the requirements on the rows.
     """
 
     name: str
@@ -38,12 +42,12 @@ class LiveSource:
 
     @property
     def followed(self) -> bool:
-        """Whether it is a folder into which files are put."""
+        """Whether the source is a folder that is followed for new files."""
         return self.source.follow
 
     @property
     def message(self) -> EdgeFile | None:
-        """The layout of messages of text; None where rows are columns or files."""
+        """The layout of text messages; None if rows arrive as columns or files."""
         return self.layouts.get("")
 
     @property
@@ -60,17 +64,17 @@ _NAMING = ("subscribe", "subscribePattern", "assign", "port")
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """The edges among messages, and (position, reason) of rejected messages."""
+    """The edges of messages, and (position, reason) of each rejected message."""
 
     edges: pa.RecordBatch
     bad: tuple[tuple[int, str], ...] = ()
 
 
 def live_source(stream: Stream, time_unit: str) -> LiveSource:
-    """The source of a stream that is live.
+    """The source of a live stream.
 
     Raises:
-        EdgeFileError: if it cannot be one.
+        EdgeFileError: if the source is not live, or its entries are inconsistent.
     """
     source = stream.source
     if source is None or not source.live:
@@ -114,9 +118,9 @@ def _message_layout(stream: Stream, source: Source, time_unit: str) -> EdgeFile:
 
 
 def edges_of_messages(layout: EdgeFile, messages: Sequence[bytes | None]) -> Received:
-    """The edges of messages, each a row as a line of a file is one.
+    """The edges of messages; each message is one row.
 
-    JSON may stand in several lines, and a quoted value of CSV may hold line ends.
+    A JSON object may span several lines, and a quoted value of CSV may hold line ends.
     """
     texts = [b"" if message is None or message.isspace() else message for message in messages]
     blank = [(position, _BLANK) for position, message in enumerate(texts) if not message]

@@ -1,20 +1,19 @@
 """Statistics measured from edges: a bounded sample in, `LabelStatistics` out.
 
-What is sampled: the first rows of each file, an equal share of ``rows`` for each, so that
-memory and time are bounded and no file is missed. What follows from it:
+The sample is the first rows of each file, an equal share of ``rows`` for each, so that memory and
+time are bounded and every file is represented.
 
-* **rate** is edges per time unit over the time that the stream covers. A part of a file
-  that was read to the end counts as it is; of a longer file the part read (by bytes) is
-  taken to be like the rest, edges and time alike. Files are taken to be sorted by time,
-  roughly. So the size of the sample does not distort the rates, nor does the ratio of the
-  files' sizes.
+* **rate** is edges per time unit over the time that the stream covers. The edges and the time of a
+  file that was read in part are extrapolated by the share of bytes read. Files are assumed to be
+  roughly sorted by time. So neither the size of the sample nor the ratio of the files' sizes
+  distorts the rates.
 * **distinct counts** and **skew** are those of the sample: exact up to 65,536 values, then
-  estimated with a standard error of 0.4 % (:mod:`headrace.catalog.sketch`). A sample that is not
-  all of a stream has fewer values than the stream.
-* the values of **properties** are counted likewise; those of ``ts`` are not.
-* of a stream with more than :data:`MOST_LABELS` labels those that are asked for are measured, and
-  of the others as many as come first.
-* ``longest_path`` is left unknown: finding it is as hard as the queries themselves.
+  estimated with a standard error of 0.4 % (:mod:`headrace.catalog.sketch`). A partial sample
+  underestimates the distinct counts of the stream.
+* the values of **properties** are counted in the same way; those of ``ts`` are not counted.
+* of a stream with more than :data:`MOST_LABELS` labels, the requested labels are measured, and the
+  first ones of the others.
+* ``longest_path`` stays unknown: computing it is as hard as the queries themselves.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from .sketch import Hashes, Sketch, hashes_of, pair_hashes
 from .timestamps import finer_unit
 
 ROWS = 1_000_000
-"""The default number of sampled rows, which take a second or two."""
+"""The default number of sampled rows; measuring them takes about two seconds."""
 MOST_LABELS = 10_000
 """The most labels of a stream that are measured besides requested ones."""
 
@@ -49,12 +48,12 @@ class Measurement:
     Attributes:
         statistics: the statistics of each label.
         rows: the number of edges in the sample.
-        complete: whether the sample is all edges.
+        complete: whether the sample holds all edges.
         rejected: the first hundred rejected rows.
         rejected_count: the number of rejected rows.
-        more_labels: whether there are labels that were not measured.
+        more_labels: whether some labels were not measured.
         warnings: doubts about the files, in sentences for a person.
-        numeric: whether the vertices are strings that are whole numbers, all of them.
+        numeric: whether all vertices are strings that hold whole numbers.
     """
 
     statistics: Mapping[str, LabelStatistics]
@@ -73,11 +72,11 @@ SHOWN_REJECTED = 100
 def measure(
     batches: Iterable[pa.RecordBatch], *, rows: int | None = None, now: datetime | None = None
 ) -> Measurement:
-    """Measures edges (columns src, trg, label, ts) that come in one order of time.
+    """Measures edges (columns src, trg, label, ts) sorted by time.
 
     Args:
         batches: the edges; reading ends after the batch that reaches ``rows``.
-        rows: how many edges are enough; None for all.
+        rows: the number of edges to read; None for all.
         now: the time of measurement; the clock's by default.
     """
     labels = _Labels()
@@ -104,21 +103,21 @@ def measure_files(
 ) -> Measurement:
     """Measures files that together are one stream, or one stored graph.
 
-    A label that a file is given and never occurs has statistics of nothing. Of a stored
-    graph ``population`` is the number of its different edges, and there is no rate.
+    A declared label without edges has empty statistics. A stored graph has a ``population``,
+    the number of its distinct edges, and no rate.
 
     Args:
-        files: all of the same stream.
-        rows: how many edges are looked at, over all files.
+        files: the files of one stream.
+        rows: the number of edges to read, over all files.
         now: the time of measurement; the clock's by default.
-        strict: whether a row that is no edge is an error.
-        on_progress: called with (bytes read, bytes in all) of the file at hand.
-        labels: are measured however many there are.
-        enough: asked now and then; once it says so, no more is read of any file; of each one batch
-            is looked at in any case.
+        strict: whether a rejected row raises.
+        on_progress: called with (bytes read, total bytes) of the current file.
+        labels: the requested labels; all of them are measured.
+        enough: called after each batch; once it returns true, at most one more batch of each
+            remaining file is read.
 
     Raises:
-        EdgeFileError: if a file cannot be read, or lacks a column, or all are empty.
+        EdgeFileError: if a file cannot be read or lacks a column, or all files are empty.
         RejectedRowError: in strict reading.
     """
     check_not_empty(files)
@@ -164,7 +163,7 @@ def measure_files(
 
 
 def _warnings_of_times(files: Sequence[EdgeFile], parts: Sequence[_Part]) -> Iterator[str]:
-    """A warning if times are too large for their unit, such as milliseconds read as seconds."""
+    """Yields a warning if times are too large for their unit, as milliseconds read as seconds."""
     for file, part in zip(files, parts, strict=True):
         unit = None if part.earliest is None else finer_unit(part.earliest, file.time_unit)
         if unit is not None:
@@ -178,22 +177,22 @@ def _warnings_of_times(files: Sequence[EdgeFile], parts: Sequence[_Part]) -> Ite
 
 
 def _insertions(edges: pa.RecordBatch) -> pa.RecordBatch:
-    """The edges without deletions, and without the column that tells."""
+    """The insertions among edges, without the column ``op``."""
     if "op" not in edges.schema.names:
         return edges
     return edges.filter(pc.equal(edges.column("op"), pa.scalar("+"))).drop_columns(["op"])
 
 
 _Hashed = Mapping[str, tuple[Hashes, NDArray[np.bool_] | None]]
-"""The hashes of each kind of value of some edges; for a property, which edges have it."""
+"""The hashes of the values of edges by kind of value; for a property, the edges that have it."""
 _PROPERTY = "property "
 """The prefix of a property's name, as a kind of value."""
 _PENDING = 1 << 13
-"""The edges of a label that are collected before their values go into its sketches."""
+"""The number of edges of a label that are buffered before its sketches are updated."""
 
 
 class _Label:
-    """The edges seen of one label."""
+    """The statistics of one label while its edges are read."""
 
     def __init__(self) -> None:
         self._sketches: dict[str, Sketch] = {}
@@ -201,7 +200,7 @@ class _Label:
         self._rows = 0
 
     def add(self, hashed: _Hashed, rows: NDArray[np.int64]) -> None:
-        """Takes in some rows of the edges that were hashed."""
+        """Adds some rows of hashed edges."""
         for kind, (hashes, there) in hashed.items():
             mine = rows if there is None else rows[there[rows]]
             self._pending.setdefault(kind, []).append(hashes[mine])
@@ -216,7 +215,7 @@ class _Label:
 
     @property
     def kinds(self) -> Collection[str]:
-        """The kinds of values that were seen."""
+        """The kinds of values that occurred."""
         self._settle()
         return self._sketches
 
@@ -230,18 +229,18 @@ class _Label:
 
 
 class _Labels:
-    """The labels that are measured: all of ``wanted``, and of others :data:`MOST_LABELS`."""
+    """The measured labels: all of ``requested``, and at most :data:`MOST_LABELS` others."""
 
-    def __init__(self, wanted: Iterable[str] = ()) -> None:
+    def __init__(self, requested: Iterable[str] = ()) -> None:
         self.measured: dict[str, _Label] = {}
         self.more = False
-        self._wanted = frozenset(wanted)
+        self._requested = frozenset(requested)
 
     def of(self, label: str) -> _Label | None:
         """The label's entry; None if too many labels are measured already."""
         measured = self.measured.get(label)
         if measured is None:
-            if len(self.measured) >= MOST_LABELS and label not in self._wanted:
+            if len(self.measured) >= MOST_LABELS and label not in self._requested:
                 self.more = True
                 return None
             measured = self.measured[label] = _Label()
@@ -267,7 +266,16 @@ def _hashed(edges: pa.RecordBatch) -> _Hashed:
 
 @dataclass(slots=True)
 class _Part:
-    """The part of a file that was read: its edges by label, and their times."""
+    """The part of a file that was read.
+
+    Attributes:
+        rows: the number of edges.
+        counts: the number of edges by label.
+        earliest: the smallest ``ts``, in ticks; None without edges.
+        latest: the largest ``ts``, in ticks.
+        fraction: the share of the file's bytes that was read.
+        numeric: whether all vertices so far hold whole numbers.
+    """
 
     rows: int = 0
     counts: dict[str, int] = field(default_factory=dict)
@@ -300,7 +308,7 @@ class _Part:
 
     @property
     def span(self) -> tuple[float, float] | None:
-        """The time that the whole file covers, as far as the part read tells."""
+        """The time that the whole file covers, extrapolated from the part read."""
         if self.earliest is None:
             return None
         length = (self.latest - self.earliest + 1) / self.fraction
@@ -308,7 +316,7 @@ class _Part:
 
 
 def _whole(vertices: Column) -> bool:
-    """Whether strings are whole numbers, all of them."""
+    """Whether all strings hold whole numbers."""
     if not pa.types.is_string(vertices.type):
         return False
     return bool(pc.all(pc.match_substring_regex(vertices, "^-?[0-9]+$")).as_py())
@@ -348,7 +356,7 @@ def _statistics(
 
 
 def _population(seen: _Label, parts: Sequence[_Part], label: str) -> float:
-    """The different edges of a stored label; of a sample as many to the rest as to its part."""
+    """The number of distinct edges of a stored label, extrapolated from the parts read."""
     read = sum(part.counts.get(label, 0) for part in parts)
     edges = sum(part.counts.get(label, 0) / part.fraction for part in parts)
     return _rounded(seen.sketch("pair").distinct * edges / read) if read else 0.0

@@ -24,9 +24,9 @@ __all__ = [
 ]
 
 ROLES = ("src", "trg", "label", "ts", "op")
-"""The roles that columns of edges may fill; no property has such a name."""
+"""The roles that columns of edges may fill; a property cannot have the name of a role."""
 VERTEX_ROLES = ("id", "label", "ts", "op")
-"""The same for a source of vertices."""
+"""The roles that columns of vertices may fill."""
 
 FILE_FORMATS: Mapping[str, Literal["csv", "json", "parquet"]] = {
     "csv": "csv",
@@ -50,8 +50,8 @@ LIVE_FORMATS = (
     "rate",
     "rate-micro-batch",
 )
-"""The formats of Structured Streaming that a catalog may name. Spark takes any other name for that
-of a class, which it loads."""
+"""The formats of Structured Streaming that a catalog may name. The catalog refuses any other name,
+since Spark would load a class of that name."""
 
 
 def roles_of(vertices: bool) -> tuple[str, ...]:
@@ -67,15 +67,15 @@ class LabelStatistics:
 
     Attributes:
         rate: edges per time unit of the catalog; 0 for a stored graph.
-        distinct_src: the number of different sources.
-        distinct_trg: the number of different targets.
-        vertices: the number of different vertices at either end.
-        distinct_pairs: the number of different pairs of ends.
-        degree_skew: the mean squared degree over the squared mean degree; 1 if all are equal.
-        longest_path: the most edges of a path of this label.
+        distinct_src: the number of distinct sources.
+        distinct_trg: the number of distinct targets.
+        vertices: the number of distinct vertices at either end.
+        distinct_pairs: the number of distinct pairs of source and target.
+        degree_skew: the mean squared degree over the squared mean degree; 1 for equal degrees.
+        longest_path: the number of edges of the longest path of this label.
         population: the number of edges of a stored graph; None for a stream.
         measured_at: the time of the measurement, ISO-8601.
-        distinct_properties: the number of different values of properties, by name.
+        distinct_properties: the number of distinct values of each property, by name.
     """
 
     rate: float
@@ -94,15 +94,15 @@ class LabelStatistics:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The source of rows.
+    """The source of the rows of a stream.
 
     Attributes:
         format: a format of files, or of Structured Streaming.
         path: files, folders or globs.
         options: options of the reader, by name.
         path_labels: the label of the rows of each path; empty if labels come from elsewhere.
-        follow: whether ``path`` is a folder into which files are put for ever.
-        value: the layout of the text of a message.
+        follow: whether ``path`` is a folder that is followed for new files.
+        value: the format of a text message, json or csv.
         fields: the fields of a message of CSV, in order.
     """
 
@@ -116,7 +116,7 @@ class Source:
 
     @property
     def live(self) -> bool:
-        """Whether it never ends: anything but files that are there."""
+        """Whether the source never ends, as all do except files that are read once."""
         return self.follow or self.format not in FILE_FORMATS
 
 
@@ -124,23 +124,23 @@ class Source:
 class Stream:
     """A stream of edges, a stored graph, or a stream of vertices.
 
-    A row of vertices is an edge from the vertex to itself, so labels, properties and statistics
-    are those of edges.
+    A row of vertices is an edge from the vertex to itself, so a stream of vertices has the labels,
+    properties and statistics of edges.
 
     Attributes:
         name: the name in the catalog.
         labels: the statistics of each label.
-        source: the source of its rows; None if it can only be planned with.
-        columns: the source's names of roles and properties; missing ones are named alike.
+        source: the source of its rows; None if queries over it can only be planned.
+        columns: the source's names of roles and properties; an absent one has its own name.
         label: the label of every row; None if a column holds it.
         open_labels: whether labels may occur that ``labels`` does not list.
         vertex_type: the type of its vertices.
-        delay: how late a row may come, in time units.
-        idle_ms: the silence after which other streams do not wait for this one, in milliseconds.
+        delay: the largest delay of a row, in time units.
+        idle_ms: the time without rows after which other streams stop waiting, in milliseconds.
         deletions: whether rows may delete edges.
-        stored: whether it is a stored graph, which is valid always.
-        vertices: whether its rows are vertices.
-        properties: the types of properties by name; an edge may lack any of them.
+        stored: whether the stream is a stored graph, whose edges never expire.
+        vertices: whether the rows are vertices.
+        properties: the types of properties by name; each property may be missing.
     """
 
     name: str
@@ -165,8 +165,10 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A query whose results can be read as a stream: its text, the file that it was read from if
-    any, and its language (None: what the text looks like)."""
+    """A query whose results other queries read as a stream.
+
+    ``file`` is the file of the text, if any; a ``language`` of None is detected from the text.
+    """
 
     query: str
     file: str | None = None
@@ -191,7 +193,7 @@ class Catalog:
         Streams that list the label win over streams with open labels.
         """
         if not self._listing:
-            # Built when it is first needed: there may be very many labels, or streams.
+            # Build the index on first use: there may be very many labels or streams.
             by_label: dict[tuple[str, bool], list[Stream]] = {}
             for _, stream in sorted(self.streams.items()):
                 for listed_label in stream.labels:

@@ -1,4 +1,4 @@
-"""Parquet: columns keep their types; a row's number counts as its line."""
+"""Parquet: columns keep their types, and the number of a row is its line number."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def schema_of(path: str) -> pa.Schema:
     """The columns of a file, with their types.
 
     Raises:
-        EdgeFileError: if it cannot be read as Parquet.
+        EdgeFileError: if the file cannot be read as Parquet.
     """
     with _opened(path) as file:
         return file.schema_arrow
@@ -28,12 +28,13 @@ def schema_of(path: str) -> pa.Schema:
 
 def rows_of(
     path: str,
-    wanted: Sequence[str],
+    names: Sequence[str],
     on_progress: Progress | None,
     properties: Sequence[str] = (),
 ) -> Iterator[RawRows]:
-    """The columns ``wanted``, then ``properties``, of each row, as text, int64 or instants;
-    those of properties also as float64 or truth values.
+    """The columns ``names``, then ``properties``, of each row.
+
+    A column is text, int64 or timestamps; a property may also be float64 or boolean.
 
     Raises:
         EdgeFileError: if the file cannot be read, or a column is of another type.
@@ -44,10 +45,10 @@ def rows_of(
         count = file.metadata.num_rows
         try:
             for batch in file.iter_batches(
-                ROWS, columns=list(dict.fromkeys((*wanted, *properties)))
+                ROWS, columns=list(dict.fromkeys((*names, *properties)))
             ):
                 columns = [
-                    *(_plain(path, name, batch.column(name)) for name in wanted),
+                    *(_plain(path, name, batch.column(name)) for name in names),
                     *(_value(path, name, batch.column(name)) for name in properties),
                 ]
                 yield _rows(columns, batch, line)
@@ -67,7 +68,7 @@ def _rows(columns: Sequence[Column], batch: pa.RecordBatch, first: int) -> RawRo
 
 
 def _opened(path: str) -> pq.ParquetFile:
-    opened(path).close()  # Arrow would wait for a pipe
+    opened(path).close()  # refuses a pipe, for which Arrow would wait
     try:
         return pq.ParquetFile(path)
     except (pa.ArrowException, OSError) as error:

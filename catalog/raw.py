@@ -1,15 +1,15 @@
-"""The rows of a file before they are checked: columns as the file holds them, and their places.
+"""The unchecked rows of a file: columns as the file holds them, and the lines of the rows.
 
-Why the readers of text (`lines`, `delimited`, `json_lines`) are our own around those of Arrow: a
-rejected row is reported with its line and its exact text, and no row may be lost or changed
-silently. Arrow reads each block in which every line is a row; `delimited` and `json_lines` take
-only the other blocks apart. No library does that part:
+The readers of text (`lines`, `delimited`, `json_lines`) wrap those of Arrow, because a rejected row
+is reported with its line and exact text, and no row may be lost or changed silently. Arrow reads
+each block in which every line is a row; `delimited` and `json_lines` split only the other blocks.
+No library does the latter:
 
 - ``pyarrow.csv`` numbers records instead of lines, gives the text of rows with a wrong number of
-  fields only, reads ``4,"5"x,6`` as ``5x`` without a word, and fails for a whole block at one byte
+  fields only, silently reads ``4,"5"x,6`` as ``5x``, and fails for a whole block at one byte
   that is not UTF-8; ``pyarrow.json`` ends at the first malformed line.
-- ``csv`` of the standard library splits each record here, but goes on in the middle of a record
-  whose quotes do not fit.
+- ``csv`` of the standard library splits each record here, but after misplaced quotes it continues
+  in the middle of a record.
 - DuckDB stores rejects with their text, but for its own casts, not for our rules on times, labels,
   deletions and types of vertices, and not for messages; it would be one more database to install.
 """
@@ -23,8 +23,8 @@ from typing import Any
 from .lines import Block
 
 Column = Any
-"""An Arrow array of whatever type: the stubs of pyarrow.compute take only arrays whose type of
-element is known to the type checker, which that of a file is not."""
+"""An Arrow array of any type. The stubs of pyarrow.compute require a static element type, which the
+column of a file does not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +41,10 @@ class RawRows:
     """Consecutive rows of a file.
 
     Attributes:
-        columns: equally long, in the order asked for.
+        columns: the columns in the requested order, all of one length.
         lines: the line in which each row begins.
-        text: the text of a row, by its position; asked for only if the row is rejected.
-        malformed: rows among them that have no columns.
+        text: returns the text of the row at a position; called for rejected rows only.
+        malformed: rows that could not be split into columns.
     """
 
     columns: Sequence[Column]
@@ -54,7 +54,7 @@ class RawRows:
 
     @staticmethod
     def of_block(columns: Sequence[Column], block: Block) -> RawRows:
-        """A block in which every line is a row."""
+        """The rows of a block in which every line is a row."""
         split: list[bytes] = []
 
         def text(row: int) -> str:
@@ -71,12 +71,12 @@ class RawRows:
         texts: Sequence[bytes],
         malformed: Sequence[Malformed],
     ) -> RawRows:
-        """Rows of these texts."""
+        """The rows of records with these texts."""
         return RawRows(columns, lines, lambda row: as_text(texts[row]), tuple(malformed))
 
     @staticmethod
     def of_overlong(block: Block) -> RawRows:
-        """The one line of a block that is too long to be a row."""
+        """The malformed row of an overlong line."""
         reason = "the line is too long"
         return RawRows.of_records(
             (), (), (), [Malformed(block.first_line, reason, as_text(block.data))]
@@ -84,5 +84,5 @@ class RawRows:
 
 
 def as_text(line: bytes) -> str:
-    """A line as text, whatever bytes it has."""
+    """A line as text, with backslash escapes for invalid bytes."""
     return line.decode(errors="backslashreplace")

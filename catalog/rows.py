@@ -1,7 +1,7 @@
-"""Checks raw columns of edges, all rows at once, and sets aside what is no edge.
+"""Checks raw columns of edges, all rows at once, and rejects invalid rows.
 
-In: columns of text, whole numbers or instants, as a file has them, null where a row has
-nothing. Out: a record batch of edges, and for each other row its position and the reason.
+In: columns of text, whole numbers or timestamps, null where a row has no value. Out: a record batch
+of edges, and the position and reason of each rejected row.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from numpy.typing import NDArray
 from ..algebra.values import PropertyType
 from .model import VertexType
 from .raw import Column
-from .timestamps import microseconds_per_tick, ticks_of_instants, ticks_of_texts
+from .timestamps import microseconds_per_tick, ticks_of_texts, ticks_of_times
 from .timestamps import whole_numbers as numbers_of_texts
 from .values import ARROW_TYPES, EXPECTED, converted
 
 LATEST = 2**62
-"""Timestamps end before this, so that adding a window never leaves 64 bits."""
+"""The exclusive upper bound of timestamps, so that adding a window never overflows 64 bits."""
 
 Mask = NDArray[np.bool_]
 Columns = Mapping[str, Column]
-"""By role: ``src``, ``trg`` (or ``id``), ``ts``, perhaps ``label`` and ``op``, and by the name of a
-property; equally long."""
+"""Columns of one length by role (``src``, ``trg`` or ``id``, ``ts``, optional ``label`` and ``op``)
+or by the name of a property."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +37,9 @@ class Expectation:
 
     Attributes:
         vertex_type: the type of vertices.
-        time_unit: the unit of ``ts``; edges of a stored graph have no ``ts`` and are of time 0.
+        time_unit: the unit of ``ts``; edges of a stored graph have no ``ts``, and get time 0.
         label: the label of every row; None if a column holds it.
-        deletions: whether rows may delete edges; these need no properties.
+        deletions: whether rows may delete edges; a deletion needs no properties.
         properties: the types of properties by name; a property may be missing.
         vertices: whether rows have ``id``, which becomes both ends of an edge.
     """
@@ -53,7 +53,7 @@ class Expectation:
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns of the edges: src, trg, label, ts, perhaps op, and the properties."""
+        """The columns of edges: src, trg, label, ts, op if deletions are declared, properties."""
         vertex = pa.string() if self.vertex_type == "string" else pa.int64()
         edge = [("src", vertex), ("trg", vertex), ("label", pa.string()), ("ts", pa.int64())]
         edge += [("op", pa.string())] if self.deletions else []
@@ -65,7 +65,7 @@ class Expectation:
 class CheckedRows:
     """The edges in their order, and (position, reason) of rejected rows.
 
-    ``positions`` are the rows that the edges come from; None where it is all of them.
+    ``positions`` are the positions of the edges among the rows; None if every row is an edge.
     """
 
     edges: pa.RecordBatch
@@ -75,7 +75,7 @@ class CheckedRows:
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """Converted values, the rows that have none, and the reason by the raw value."""
+    """Converted values, the mask of invalid rows, and a function from raw value to reason."""
 
     values: Column
     bad: Mask
@@ -83,7 +83,7 @@ class _Column:
 
 
 def checked_rows(columns: Columns, rows: int, expectation: Expectation) -> CheckedRows:
-    """Sorts rows into edges and others; of several reasons the first column's counts."""
+    """Splits rows into edges and rejected rows; the first invalid column gives the reason."""
     ends = ("src", "trg")
     if expectation.vertices:
         columns, ends = {**columns, "src": columns["id"], "trg": columns["id"]}, ("id", "id")
@@ -153,7 +153,7 @@ def _times(columns: Columns, rows: int, expectation: Expectation) -> _Column:
     if pa.types.is_string(raw.type):
         values = ticks_of_texts(raw, unit)
     elif pa.types.is_temporal(raw.type):
-        values = ticks_of_instants(raw, unit)
+        values = ticks_of_times(raw, unit)
     ticks = pc.fill_null(values, -1).to_numpy(zero_copy_only=False)
     return _Column(values, (ticks < 0) | (ticks >= LATEST), lambda value: _why_no_time(value, unit))
 

@@ -1,11 +1,11 @@
-"""Schema inference: the properties of files that no catalog describes.
+"""Schema inference: the properties of files without a catalog.
 
 In: files. Out: a type for each column that fills no role, from the first rows of each file:
-integer, number or boolean if all values there are, else string. A later value of another type
-rejects its row where the property is read; a catalog can declare another type.
+integer, number or boolean if all sampled values have that type, else string. A later value of
+another type rejects its row when the property is read; a catalog can declare another type.
 
-A column whose name begins with ``_`` is no property, and neither is one of two columns of the same
-name, nor a column of lists, mappings or bytes.
+Excluded are columns whose name begins with ``_`` or occurs twice, and columns of lists, mappings or
+bytes.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from .raw import Column
 from .values import converted
 
 ROWS = 10_000
-"""The most rows of a file that types are inferred from."""
+"""The number of rows of a file from which types are inferred, at most."""
 _NEARLY_ALL = 0.9
-"""The share of numbers from which on a property that is read as text gets a warning."""
+"""The least share of numbers for which a text property gets a warning."""
 _NARROWEST: tuple[PropertyType, ...] = ("integer", "number", "boolean")
 
 
@@ -38,11 +38,11 @@ class _FileColumn:
     """A column of one file.
 
     Attributes:
-        name: as the file calls it.
+        name: the name in the file.
         type: None if the column has no value.
         values: the number of its values.
-        numbers: the number of those that are numbers.
-        other: its first value that is no number.
+        numbers: the number of values that are numbers.
+        other: the first value that is not a number.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Schema:
 
 
 def inferred_schema(files: Iterable[EdgeFile]) -> Schema:
-    """The schema that files have together.
+    """The common schema of files.
 
     Raises:
         EdgeFileError: if a file cannot be read.
@@ -101,7 +101,7 @@ def files_with_times(files: Iterable[EdgeFile]) -> list[EdgeFile]:
 
 
 def _warning_of_numbers(name: str, columns: Sequence[_FileColumn]) -> Iterator[str]:
-    """A warning if nearly all values of a property that is read as text are numbers."""
+    """Yields a warning if nearly all values of a text property are numbers."""
     values = sum(column.values for column in columns)
     numbers = sum(column.numbers for column in columns)
     if not numbers or numbers < _NEARLY_ALL * values:

@@ -1,7 +1,7 @@
-"""Explanations of the validation errors of pydantic, in our own words.
+"""Explains the validation errors of pydantic.
 
-In: the errors of pydantic and the model they are about. Out: where, what was expected, and the
-name that was probably meant. Catalogs, bodies of REST requests and options share these words.
+In: the errors of pydantic and the validated model. Out: the place, the expected value, and the name
+that was probably meant. Catalogs, bodies of REST requests and options share these messages.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class PlacedError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ShapeError:
-    """One thing that is wrong: the way to it through the document, and what it is."""
+    """An error of a document: the path to the entry, and the message."""
 
     place: DocumentPath
     message: str
@@ -39,12 +39,12 @@ class ShapeError:
 def shape_errors(
     errors: Sequence[ErrorDetails], model: type[BaseModel] | None = None, *, skipped: int = 0
 ) -> tuple[ShapeError, ...]:
-    """The errors in our words; entries that are not known come first, since they explain others.
+    """The explained errors; unknown entries come first, since they explain other errors.
 
     Args:
-        errors: what pydantic says, at least one.
-        model: what was validated, to find the names that could have been meant.
-        skipped: how many steps of each place lead to the model, and are left out.
+        errors: the errors of pydantic, at least one.
+        model: the validated model, whose entries are suggested for unknown names.
+        skipped: the number of leading steps of each place to leave out, which lead to the model.
     """
     ordered = sorted(errors, key=lambda error: error["type"] != "extra_forbidden")
     return tuple(
@@ -55,14 +55,14 @@ def shape_errors(
 
 
 def did_you_mean(word: str, names: Iterable[str]) -> str:
-    """``; did you mean window?`` if ``names`` has a name like that, else nothing."""
+    """``; did you mean window?`` if ``names`` has a similar name, else empty."""
     by_folded = {name.lower(): name for name in names}
     close = get_close_matches(word.lower(), by_folded, 1)
     return f"; did you mean {by_folded[close[0]]}?" if close else ""
 
 
 def entries(model: type[BaseModel] | None, place: DocumentPath) -> tuple[str, ...]:
-    """The names of the entries that a part of a document may have; none for a free mapping."""
+    """The names of the allowed entries of a part of a document; empty for a free mapping."""
     kind: object = model
     for step in place:
         kind = _inside(kind, step)
@@ -71,7 +71,7 @@ def entries(model: type[BaseModel] | None, place: DocumentPath) -> tuple[str, ..
 
 
 def _place(error: ErrorDetails) -> DocumentPath:
-    """The place of an error; one that our validator names lies inside the validated part."""
+    """The place of an error; a `PlacedError` adds its own place inside the validated part."""
     cause = error.get("ctx", {}).get("error")
     place = error["loc"] + (cause.place if isinstance(cause, PlacedError) else ())
     return tuple(step for step in place if step != _OF_A_KEY)
@@ -108,13 +108,13 @@ def _description(model: type[BaseModel] | None, place: DocumentPath) -> str | No
     return None if field is None else field.description
 
 
-def _of_validator(said: str, value: object) -> str:
-    """The message of our validator, or of Typer's for the choices of an option."""
-    choice = re.fullmatch(r"'.*' is not one of ('.*')\.", said, re.DOTALL)
+def _of_validator(message: str, value: object) -> str:
+    """The message of a validator of a model, or of Typer's for the choices of an option."""
+    choice = re.fullmatch(r"'.*' is not one of ('.*')\.", message, re.DOTALL)
     if choice is None or not isinstance(value, str):
-        if isinstance(value, str | int | float) and (not value or str(value) not in said):
-            return f"{said}, got {_shown(value)}"
-        return said
+        if isinstance(value, str | int | float) and (not value or str(value) not in message):
+            return f"{message}, got {_shown(value)}"
+        return message
     expected = _quoted(choice[1])
     return f"expected {_either(expected)}, got {_shown(value)}{did_you_mean(value, expected)}"
 
@@ -141,7 +141,7 @@ def _number(value: float) -> str:
 
 
 _OF_A_KEY = "[key]"
-"""The step that pydantic adds if the name of an entry is wrong."""
+"""The step that pydantic adds for an invalid name of an entry."""
 
 _EXPECTED: Mapping[str, Callable[[Mapping[str, Any]], str]] = MappingProxyType(
     {

@@ -1,10 +1,9 @@
 """Distinct counts and degrees of a stream of vertices, in bounded memory.
 
-A k-minimum-values sketch (Bar-Yossef et al. 2002; Beyer et al. 2007): of all values seen it
-keeps the ``KEPT`` whose hashes are smallest, with the number of times that each occurred.
-Up to that many different values everything is exact; beyond it the kept values are a
-uniform sample of the different values, and the standard error of a count is about
-1 / sqrt(KEPT), 0.4 %.
+A k-minimum-values sketch (Bar-Yossef et al. 2002; Beyer et al. 2007) keeps the ``KEPT`` values with
+the smallest hashes, and the number of occurrences of each. Up to ``KEPT`` distinct values, all
+counts are exact. Beyond, the kept values are a uniform sample of the distinct values, and the
+standard error of a count is about 1 / sqrt(KEPT), 0.4 %.
 """
 
 from __future__ import annotations
@@ -30,19 +29,19 @@ class Sketch:
         self._overflowed = False
 
     def add(self, hashes: Hashes) -> None:
-        """Takes in the hashes of some values, with repeats."""
+        """Adds the hashes of some values, with repeats."""
         seen, seen_counts = np.unique(hashes, return_counts=True)
         merged, place = np.unique(np.concatenate([self._hashes, seen]), return_inverse=True)
         counts = np.zeros(len(merged), np.int64)
         np.add.at(counts, place, np.concatenate([self._counts, seen_counts]))
         self._overflowed |= len(merged) > self._kept
-        # A value that is kept in the end was kept from its first occurrence on, since the
-        # largest kept hash only falls: its count is complete.
+        # The largest kept hash only falls, so a value kept now was kept since its first
+        # occurrence: its count is complete.
         self._hashes, self._counts = merged[: self._kept], counts[: self._kept]
 
     @property
     def distinct(self) -> float:
-        """The number of different values; estimated where not all could be kept."""
+        """The number of distinct values; an estimate if there are more than the sketch keeps."""
         if not self._overflowed:
             return float(len(self._hashes))
         return (self._kept - 1) / ((float(self._hashes[-1]) + 1) / 2.0**64)
@@ -51,7 +50,7 @@ class Sketch:
     def skew(self) -> float | None:
         """Mean squared count over squared mean count: 1 if all values are equally frequent.
 
-        None where nothing was seen.
+        None for an empty sketch.
         """
         if not len(self._counts):
             return None
@@ -61,7 +60,7 @@ class Sketch:
 
 def hashes_of(values: Column) -> Hashes:
     """64-bit hashes of a column of values, the same in every process."""
-    import pandas as pd  # only here: it takes longer to import than all else together
+    import pandas as pd  # imported here, since it is slow to import
 
     if pa.types.is_boolean(values.type):
         values = values.cast(pa.int8())
@@ -82,7 +81,7 @@ def pair_hashes(first: Hashes, second: Hashes) -> Hashes:
 
 
 def _mixed(x: Hashes) -> Hashes:
-    """The finaliser of splitmix64: every bit of the outcome depends on every bit of ``x``."""
+    """The finaliser of splitmix64: every bit of the result depends on every bit of ``x``."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))

@@ -1,7 +1,7 @@
-"""Catalogs in YAML files: reading with errors that say file and line, and writing.
+"""Reads and writes catalogs in YAML files; errors name file and line.
 
-Paths in a catalog are relative to the folder of its file, so that a folder with data and
-catalog can be moved and read from anywhere.
+Paths in a catalog are relative to the folder of its file, so that a folder of data and catalog can
+be moved.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def load(path: str | Path) -> Catalog:
     """Reads a catalog file.
 
     Raises:
-        CatalogError: if it cannot be read, is no YAML, or does not have the shape of a catalog;
-            the message says file, line, place and what was expected.
+        CatalogError: if the file cannot be read, is no YAML, or is no valid catalog; the message
+            has the file, the line, the place and the expected value.
     """
     try:
         text = Path(path).read_text("utf-8")
@@ -40,7 +40,7 @@ def load(path: str | Path) -> Catalog:
 
 
 def loads(text: str, origin: str = "catalog") -> Catalog:
-    """Reads the text of a catalog; ``origin`` is what messages call it. Errors as :func:`load`."""
+    """Reads the text of a catalog; messages call it ``origin``. Errors as :func:`load`."""
     try:
         loader = _Loader(text)
         root = loader.get_single_node()
@@ -50,8 +50,8 @@ def loads(text: str, origin: str = "catalog") -> Catalog:
         where = f"{origin}:{mark.line + 1}" if mark else origin
         problem = error.problem or error.context
         ours = isinstance(error, yaml.constructor.ConstructorError)
-        told = problem if ours else f"not YAML: {problem}; look at indentation, colons and quotes"
-        raise CatalogError(f"{where}: {told}") from error
+        reason = problem if ours else f"not YAML: {problem}; look at indentation, colons and quotes"
+        raise CatalogError(f"{where}: {reason}") from error
     except (yaml.YAMLError, RecursionError) as error:
         raise CatalogError(f"{origin}: not YAML: {error}") from error
     try:
@@ -63,10 +63,10 @@ def loads(text: str, origin: str = "catalog") -> Catalog:
 
 
 def dump(catalog: Catalog, path: str | Path) -> None:
-    """Writes a catalog file, whole or not at all.
+    """Writes a catalog file atomically.
 
     Raises:
-        CatalogError: if it cannot be written.
+        CatalogError: if the file cannot be written.
     """
     target = Path(path)
     text = dumps(_with_paths(catalog, lambda p: _relative(target.parent, p)))
@@ -80,7 +80,7 @@ def dump(catalog: Catalog, path: str | Path) -> None:
 
 
 def dumps(catalog: Catalog) -> str:
-    """The text of a catalog, paths as they are."""
+    """The text of a catalog, with unchanged paths."""
     return yaml.dump(
         to_document(catalog),
         Dumper=_Dumper,
@@ -92,7 +92,7 @@ def dumps(catalog: Catalog) -> str:
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML with text as keys, without dates, and with every key once."""
+    """Loads YAML with text keys and without dates; refuses a repeated key."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         self.flatten_mapping(node)
@@ -102,7 +102,7 @@ class _Loader(yaml.SafeLoader):
                 raise yaml.constructor.ConstructorError(
                     None, None, "expected text as the name of an entry", key_node.start_mark
                 )
-            key = key_node.value  # as written: a label may be called `no` or `1`
+            key = key_node.value  # the key's text, since a label may be called `no` or `1`
             if key in mapping:
                 raise yaml.constructor.ConstructorError(
                     None, None, f"{key!r} is given twice", key_node.start_mark
@@ -112,8 +112,8 @@ class _Loader(yaml.SafeLoader):
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes what :class:`_Loader` reads: odd characters escaped, since a reader of YAML
-    takes some of them for line ends."""
+    """Writes YAML for :class:`_Loader`, with unusual characters escaped, since YAML reads some of
+    them as line ends."""
 
     def represent_text(self, text: str) -> yaml.ScalarNode:
         return self.represent_scalar(
@@ -131,7 +131,7 @@ _Dumper.add_representer(str, _Dumper.represent_text)
 
 
 def _line(root: yaml.Node | None, place: DocumentPath) -> int:
-    """The line of the innermost part of ``place`` that is there."""
+    """The line of the innermost existing part of ``place``."""
     node, line = root, 1
     for step in place:
         if isinstance(node, yaml.MappingNode):
@@ -186,8 +186,8 @@ def _joined(folder: Path, path: str) -> str:
 
 
 def _relative(folder: Path, path: str) -> str:
-    """The path as a catalog in ``folder`` names it: from there, unless that leads elsewhere and
-    one of the two is absolute."""
+    """The path relative to the ``folder`` of a catalog, unless the relative path would lead out of
+    the folder and one of the two is absolute."""
     if "://" in path:
         return path
     inside = Path(os.path.abspath(path)).is_relative_to(os.path.abspath(folder))

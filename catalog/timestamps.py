@@ -1,8 +1,8 @@
-"""Timestamps as people write them, brought to whole ticks of the catalog's time unit.
+"""Converts timestamps to whole ticks of the catalog's time unit.
 
-In: text (a whole number of ticks, or ISO-8601), integers or Arrow timestamps. Out: int64
-ticks, null where a text is neither. An instant between two ticks belongs to the earlier
-one; a time without a zone is UTC; tick 0 of an ISO time is the start of 1970.
+In: text (a whole number of ticks, or ISO-8601), integers or Arrow timestamps. Out: int64 ticks,
+null for invalid text. A time between two ticks is rounded down. A time without a zone is UTC. Tick
+0 is the start of 1970.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _ZONED = _ISO + r"(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _SIZES = {"second": 1_000_000, "millisecond": 1_000, "microsecond": 1}
-"""The units in which machines write times, in microseconds."""
+"""The common units of machine timestamps, in microseconds."""
 _YEAR_5138 = 10**17
-"""In microseconds; in seconds it has 12 digits."""
+"""The start of the year 5138, in microseconds; a time in seconds has 12 digits then."""
 
 
 def microseconds_per_tick(time_unit: str) -> int | None:
-    """The length of a tick; None for a unit that is no length of time (``step``)."""
+    """The length of a tick in microseconds; None for a unit without a length (``step``)."""
     try:
         return ticks(f"1 {time_unit}", "microsecond")
     except DurationError:
@@ -36,8 +36,8 @@ def microseconds_per_tick(time_unit: str) -> int | None:
 
 
 def finer_unit(ticks: int, time_unit: str) -> str | None:
-    """The unit in which a time since 1970 is one before the year 5138, where in ``time_unit`` it
-    is not: what milliseconds are that are read as seconds. None if there is nothing to doubt."""
+    """The probable unit of a time that lies beyond the year 5138 in ``time_unit``, as milliseconds
+    read as seconds do. None for a plausible time."""
     per_tick = microseconds_per_tick(time_unit)
     if per_tick is None or ticks * per_tick < _YEAR_5138:
         return None
@@ -45,26 +45,26 @@ def finer_unit(ticks: int, time_unit: str) -> str | None:
     return next(finer, None)
 
 
-def ticks_of_instants(instants: Column, time_unit: str) -> Column:
-    """Arrow timestamps or dates as ticks; null where null or the unit is no length of time."""
+def ticks_of_times(times: Column, time_unit: str) -> Column:
+    """Arrow timestamps or dates as ticks; all null if the unit has no length."""
     per_tick = microseconds_per_tick(time_unit)
     if per_tick is None:
-        return pa.nulls(len(instants), pa.int64())
-    unzoned = pc.cast(instants, pa.timestamp("us"), safe=False)
+        return pa.nulls(len(times), pa.int64())
+    unzoned = pc.cast(times, pa.timestamp("us"), safe=False)
     return _floor_divide(pc.cast(unzoned, pa.int64()), per_tick)
 
 
 def ticks_of_texts(texts: Column, time_unit: str) -> Column:
-    """Texts as ticks; null where null or neither a whole number nor ISO-8601."""
+    """Texts as ticks; null for text that is neither a whole number nor ISO-8601."""
     numbers = whole_numbers(texts)
     if numbers.null_count == texts.null_count:
         return numbers
-    instants = _instants(pc.if_else(pc.is_valid(numbers), None, texts))
-    return pc.coalesce(numbers, ticks_of_instants(instants, time_unit))
+    times = _iso_times(pc.if_else(pc.is_valid(numbers), None, texts))
+    return pc.coalesce(numbers, ticks_of_times(times, time_unit))
 
 
 def whole_numbers(texts: Column) -> Column:
-    """Texts as int64; null where null, no decimal integer, or beyond 64 bits."""
+    """Texts as int64; null for text that is no decimal integer of 64 bits."""
     short = pc.match_substring_regex(texts, _SHORT_INTEGER)
     digits = texts if pc.all(short).as_py() else pc.if_else(short, texts, None)
     numbers: Column
@@ -74,7 +74,7 @@ def whole_numbers(texts: Column) -> Column:
         numbers = pc.cast(pc.utf8_trim_whitespace(digits), pa.int64())
     if numbers.null_count == texts.null_count:
         return numbers
-    # Nineteen digits may or may not fit into 64 bits; only Python says so without raising.
+    # Nineteen digits may or may not fit into 64 bits; Python checks without raising.
     long: Column = pc.match_substring_regex(texts, r"^\s*-?[0-9]{19,}\s*$")
     if not pc.any(long).as_py():
         return numbers
@@ -93,25 +93,27 @@ def _int64(text: str) -> int | None:
     return number if -(2**63) <= number < 2**63 else None
 
 
-def _instants(texts: Column) -> Column:
+def _iso_times(texts: Column) -> Column:
     local = pc.if_else(pc.match_substring_regex(texts, _LOCAL), texts, None)
     zoned = pc.if_else(pc.match_substring_regex(texts, _ZONED), texts, None)
     try:
-        instants: Column = pc.coalesce(
+        times: Column = pc.coalesce(
             pc.cast(local, pa.timestamp("us")),
             pc.cast(pc.cast(zoned, pa.timestamp("us", "UTC")), pa.timestamp("us")),
         )
     except pa.ArrowInvalid:
         # One impossible date (30 February) fails the whole cast.
-        return pa.array(map(_instant, texts.to_pylist()), pa.timestamp("us"))
-    if instants.null_count == texts.null_count:
-        return instants
-    rest = pc.if_else(pc.is_valid(instants), None, texts)
-    return pc.coalesce(instants, pa.array(map(_instant, rest.to_pylist()), pa.timestamp("us")))
+        return pa.array(map(_iso_microseconds, texts.to_pylist()), pa.timestamp("us"))
+    if times.null_count == texts.null_count:
+        return times
+    rest = pc.if_else(pc.is_valid(times), None, texts)
+    return pc.coalesce(
+        times, pa.array(map(_iso_microseconds, rest.to_pylist()), pa.timestamp("us"))
+    )
 
 
-def _instant(text: str | None) -> int | None:
-    """Microseconds of any ISO-8601 time that Python reads, None for another text."""
+def _iso_microseconds(text: str | None) -> int | None:
+    """The microseconds since 1970 of an ISO-8601 time; None for other text."""
     if text is None or text.strip().isdigit():  # a number beyond 64 bits, not a date
         return None
     try:

@@ -1,9 +1,8 @@
-"""Values of properties, brought from what a file holds to the type that is declared.
+"""Converts the values of properties to their declared types.
 
-In: a raw column and a type. Out: a column of that type, null where there is no value, and
-which rows hold something that is no value of the type. Nothing, empty text and NaN are no
-value; ``true`` and ``false`` may be written in any case; an instant read as an integer
-counts in the catalog's time unit.
+In: a raw column and a type. Out: a column of that type, null for a missing value, and the mask of
+rows with a value of another type. Null, empty text and NaN are missing values. ``true`` and
+``false`` may be in any case. A timestamp read as an integer counts ticks of the catalog's unit.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..algebra.values import PropertyType
 from .raw import Column
-from .timestamps import ticks_of_instants, whole_numbers
+from .timestamps import ticks_of_times, whole_numbers
 
 Mask = NDArray[np.bool_]
 
@@ -44,7 +43,7 @@ _NO_TEXT: Any = pa.scalar(None, pa.string())
 
 
 def converted(raw: Column, kind: PropertyType, time_unit: str) -> tuple[Column, Mask]:
-    """The values of ``raw`` as ``kind``, and the rows that hold something else."""
+    """The values of ``raw`` as ``kind``, and the mask of rows with a value of another type."""
     texts = _present(raw, kind)
     values: Column = _CONVERSIONS[kind](texts, time_unit)
     bad: Column = pc.and_(pc.is_valid(texts), pc.is_null(values))
@@ -52,14 +51,14 @@ def converted(raw: Column, kind: PropertyType, time_unit: str) -> tuple[Column, 
 
 
 def without_nan(values: Column) -> Column:
-    """The same values, null in place of NaN."""
+    """The values with null in place of NaN."""
     if not pa.types.is_floating(values.type) or not pc.any(pc.is_nan(values)).as_py():
         return values
     return pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
 
 
 def _present(raw: Column, kind: PropertyType) -> Column:
-    """The same column, null where it holds no value."""
+    """The column with null for every missing value."""
     if pa.types.is_null(raw.type):
         return pc.cast(raw, pa.string())
     if not pa.types.is_string(raw.type):
@@ -82,8 +81,8 @@ def _integers(raw: Column, time_unit: str) -> Column:
     if pa.types.is_string(kind):
         return whole_numbers(raw)
     if pa.types.is_temporal(kind):
-        return ticks_of_instants(raw, time_unit)
-    if pa.types.is_floating(kind):  # how some writers store integers that may be missing
+        return ticks_of_times(raw, time_unit)
+    if pa.types.is_floating(kind):  # some writers store nullable integers as floats
         size: Column = pc.abs(raw)
         whole = pc.and_(pc.equal(pc.floor(raw), raw), pc.less(size, pa.scalar(2.0**63)))
         return pc.cast(pc.if_else(whole, raw, pa.scalar(None, kind)), pa.int64())
@@ -103,7 +102,7 @@ def _numbers(raw: Column, time_unit: str) -> Column:
         trimmed = pc.utf8_trim_whitespace(pc.if_else(number, raw, _NO_TEXT))
         try:
             return pc.cast(trimmed, pa.float64())
-        except pa.ArrowInvalid:  # a sign or a length that Arrow does not read
+        except pa.ArrowInvalid:  # Arrow does not read a leading sign or very long numbers
             exact = [None if text is None else float(text) for text in trimmed.to_pylist()]
             return pa.array(exact, pa.float64())
     return pa.nulls(len(raw), pa.float64())

@@ -3,8 +3,8 @@
 In: query text and a catalog. Out: a `RegularQuery` (`query.regular_query`), and from it the
 canonical `LogicalQuery` (`translation.canonical`, Algorithm SGQParser of the thesis).
 
-Invariant: every error is a `QueryError` that says line, column, the offending text and what was
-expected; everything behind this folder may assume a valid query.
+Invariant: every error is a `QueryError` with line, column, the offending text and the expected
+constructs; every other folder may assume a valid query.
 
 May import: algebra, catalog. Inside, `query` imports none of the other rooms, `parsing` only
 `query`, a language (`rq`, `gcore`) only these two, and `translation` may import all of them.

@@ -1,8 +1,8 @@
-"""Texts in other query languages: their name, and a sketch of the same query in ours.
+"""Recognizes texts in foreign query languages, and sketches the same query in RQ and G-CORE.
 
-In: a text that a language has refused. Out: an error that names the text's own language, with the
-query's pattern written in RQ and G-CORE as a hint. Only sketches that these two languages accept
-are shown; where there is none, the hint is an example. A registered language is never foreign.
+In: a text that a language has refused. Out: an error that names the language of the text, with the
+pattern of the query in RQ and G-CORE as a hint. The hint shows only sketches that RQ or G-CORE can
+parse; without a sketch, the hint is an example. A registered language is never foreign.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _ON = " ON stream WINDOW (24h)"
 _EXAMPLE = "Answer(x, z) <- follows(x, y), likes(y, z) WINDOW 24h"
 _GCORE_EXAMPLE = "SELECT x, z MATCH (x)-[:follows]->(y)-[:likes]->(z) ON stream WINDOW (24h)"
 _LONGEST_TEXT = 5_000
-"""The most characters of a text that a sketch is made from."""
+"""The number of characters of a text that are inspected, at most."""
 _LONGEST_SKETCH = 300
 _COMMENT = re.compile(r"\s+|(?://|--|#|%)[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """A query in RQ, in G-CORE, or in both; empty where there is none."""
+    """A query in RQ, in G-CORE, or in both; an absent one is empty."""
 
     rq: str = ""
     gcore: str = ""
@@ -37,13 +37,13 @@ class Sketch:
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """A language that is not read here.
+    """A language that Headrace cannot read.
 
     Attributes:
-        name: what it is called.
-        begins: how a text of it begins, after comments.
-        sketch: writes the pattern of a text in RQ or G-CORE, as well as it can; its results are
-            shown only if these languages accept them.
+        name: the name of the language.
+        begins: a pattern of the start of a text, after comments.
+        sketch: translates the pattern of a text to RQ or G-CORE without guarantees; only results
+            that these languages parse are shown.
     """
 
     name: str
@@ -52,14 +52,14 @@ class Foreign:
 
 
 def foreign_language(text: str) -> Foreign | None:
-    """The language of a text in :data:`FOREIGN`; None for any other text."""
+    """The foreign language of a text (:data:`FOREIGN`); None for any other text."""
     start = _start(text)
     end = start + _LONGEST_TEXT
     return next((one for one in FOREIGN if one.begins.match(text, start, end)), None)
 
 
 def foreign_error(text: str, languages: Sequence[Language]) -> QueryError | None:
-    """The error of a text in a language that is not among ``languages``; None for another text."""
+    """The error of a text in a foreign language that ``languages`` lacks; None for other texts."""
     read = {language.name: language.read for language in languages}
     language = foreign_language(text)
     if language is None or language.name.lower() in read:
@@ -87,7 +87,7 @@ def _hint(sketch: Sketch) -> str:
 
 
 def _start(text: str) -> int:
-    """The offset of a text after blanks and comments of any language."""
+    """The offset after the leading blanks and comments of a text, in any language."""
     at = 0
     while (skipped := _COMMENT.match(text, at)) is not None:
         at = skipped.end()
@@ -95,7 +95,7 @@ def _start(text: str) -> int:
 
 
 def _checked(sketch: Sketch, read: Mapping[str, Read]) -> Sketch:
-    """The sketches that the two languages accept; the one in RQ also from that in G-CORE."""
+    """The sketches that RQ and G-CORE parse; a G-CORE sketch may provide the one in RQ."""
     gcore = _parsed(read["gcore"], sketch.gcore)
     rq = sketch.rq
     if gcore is not None and _parsed(read["rq"], rq) is None:
@@ -117,7 +117,7 @@ def _parsed(read: Read, text: str) -> RegularQuery | None:
 
 
 def _of_cypher(text: str) -> Sketch:
-    """``MATCH pattern WHERE condition RETURN items`` is ``SELECT items MATCH pattern ...``."""
+    """Translates ``MATCH pattern WHERE condition RETURN items`` to ``SELECT items MATCH ...``."""
     reading, returned, rest = _split(r"\bRETURN\b", text)
     if not returned or not reading.upper().startswith("MATCH"):
         return Sketch()
@@ -136,7 +136,7 @@ _REPEATED = re.compile(r"-\[\w*:(\w+(?:\|:?\w+)*)\*(\d*)(\.\.)?(\d*)\]-")
 
 
 def _repeated(link: re.Match[str]) -> str:
-    """``-[:a*1..3]-`` as ``-/<(:a)*{1..3}>/-``."""
+    """Translates ``-[:a*1..3]-`` to ``-/<(:a)*{1..3}>/-``."""
     labels, least, dots, most = link.groups()
     bounds = f"*{{{least or 1}..{most}}}"
     if not dots:
@@ -150,7 +150,7 @@ _TABLE = re.compile(r"\s*(?:\w+\.)*(\w+)\b(?!\s*\()")
 
 
 def _of_sql(text: str) -> Sketch:
-    """The tables after FROM and JOIN, as the steps of a chain."""
+    """Translates the tables after FROM and JOIN to the steps of a chain."""
     rest = _split(r"\bFROM\b", text)[2]
     listed = _split(r"\b(?:WHERE|GROUP|ORDER|LIMIT|HAVING|WINDOW|EMIT|UNION)\b|;", rest)[0]
     parts = re.split(r",|\bJOIN\b", listed, flags=re.IGNORECASE)
@@ -159,13 +159,13 @@ def _of_sql(text: str) -> Sketch:
 
 
 def _of_gremlin(text: str) -> Sketch:
-    """The steps ``out('a')`` and ``in('a')``, as those of a chain."""
+    """Translates the steps ``out('a')`` and ``in('a')`` to the steps of a chain."""
     steps = re.findall(r"\.(out|in)E?\(\s*['\"](\w+)['\"]\s*\)", text)
-    return _chain([(label, way == "in") for way, label in steps])
+    return _chain([(label, direction == "in") for direction, label in steps])
 
 
 def _chain(steps: Sequence[tuple[str, bool]]) -> Sketch:
-    """A path of edges from vertex to vertex, some of them against their direction."""
+    """A chain of edges; each step is a label, and whether the edge is reversed."""
     if not 0 < len(steps) <= 6:
         return Sketch()
     names = "xyzuvwt"[: len(steps) + 1]
@@ -177,7 +177,7 @@ def _chain(steps: Sequence[tuple[str, bool]]) -> Sketch:
 
 
 def _of_sparql(text: str) -> Sketch:
-    """The triples ``?x a:path ?y``, whose paths RQ writes alike."""
+    """Translates the triples ``?x a:path ?y``, whose path syntax RQ shares."""
     inside = re.search(r"\{([^{}]*)\}[^{}]*$", text)
     if inside is None:
         return Sketch()
@@ -189,7 +189,7 @@ def _of_sparql(text: str) -> Sketch:
     head = re.match(
         r".*?\bSELECT\s+(?:DISTINCT\s+)?((?:\?\w+\s*)+)", text, re.IGNORECASE | re.DOTALL
     )
-    asked = re.findall(r"\w+", head[1]) if head else [triples[0][0][1:], triples[-1][2][1:]]
+    columns = re.findall(r"\w+", head[1]) if head else [triples[0][0][1:], triples[-1][2][1:]]
     atoms = ", ".join(
         f"{path}({source[1:]}, {target[1:]})"
         if path.isidentifier()
@@ -199,13 +199,13 @@ def _of_sparql(text: str) -> Sketch:
     bare = all(path.isidentifier() for _, path, _ in triples)
     pattern = ", ".join(f"({s[1:]})-[:{p}]->({t[1:]})" for s, p, t in triples)
     return Sketch(
-        rq=f"Answer({', '.join(asked)}) <- {atoms}{_WINDOW}",
-        gcore=f"SELECT {', '.join(asked)} MATCH {pattern}{_ON}" if bare else "",
+        rq=f"Answer({', '.join(columns)}) <- {atoms}{_WINDOW}",
+        gcore=f"SELECT {', '.join(columns)} MATCH {pattern}{_ON}" if bare else "",
     )
 
 
 def _split(pattern: str, text: str) -> tuple[str, str, str]:
-    """The text before the first place that a pattern fits, that place, and the text behind it."""
+    """The text before the first match of a pattern, the match, and the text after it."""
     match = re.search(pattern, text, re.IGNORECASE)
     if match is None:
         return text, "", ""
@@ -258,4 +258,4 @@ FOREIGN: tuple[Foreign, ...] = (
     ),
     Foreign("Gremlin", _pattern(r"g\s*\.\s*(?:V|E|with\w*)\s*\("), _of_gremlin),
 )
-"""The other languages, in the order in which they are tried."""
+"""The foreign languages, in the order of detection."""

@@ -1,4 +1,4 @@
-"""A query language as the registry knows it."""
+"""The description of a query language in the registry."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Language:
     """One query language.
 
     Attributes:
-        name: how options and documents call the language, in lower case.
-        title: how messages call it.
-        endings: the endings of its files, in lower case and with their dot.
+        name: the name in options and documents, in lower case.
+        title: the name in messages.
+        endings: the endings of its files, in lower case, each with its dot.
         comment: the sign that begins a comment up to the end of the line.
-        recognizes: whether a text looks like this language.
+        recognizes: returns whether a text looks like this language.
         read: reads the text of a query.
         read_view: reads the text of a view, which may construct edges of several labels.
     """

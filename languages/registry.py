@@ -1,7 +1,7 @@
-"""The query languages, and how to tell which one a text is written in.
+"""The query languages, and the detection of the language of a text.
 
-A language is a folder beside this module whose ``__init__`` has a `Language`; it is registered by a
-place in :data:`LANGUAGES`. Nothing else in the package lists languages.
+A language is a folder beside this module whose ``__init__`` has a `Language`. An entry in
+:data:`LANGUAGES` registers it. Nothing else in the package lists languages.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from .query.errors import QueryError, listed
 from .query.regular_query import RegularQuery
 
 LANGUAGES: tuple[Language, ...] = (gcore.LANGUAGE, rq.LANGUAGE)
-"""In the order in which they are asked whether they recognize a text; the last one takes a text
-that none recognizes."""
+"""The languages in the order of detection; the last one reads texts that none recognizes."""
 
 
 def parse(
@@ -26,13 +25,13 @@ def parse(
     time_unit: str = "second",
     deadline: Deadline = NO_DEADLINE,
 ) -> RegularQuery:
-    """Reads a query in ``language``, or in the one that its text looks like.
+    """Reads a query in ``language``; None detects the language from the text.
 
-    ``time_unit`` is the catalog's: windows written with a unit are counted in it.
+    ``time_unit`` is the time unit of the catalog, to which windows with a unit are converted.
 
     Raises:
-        QueryError: if the text is not a valid query of the language; E-LANGUAGE if there is no such
-            language, or the text looks like one that is not read here.
+        QueryError: if the text is not a valid query of the language; E-LANGUAGE for an unknown
+            language, or a text that looks like a foreign one.
         algebra.deadline.OutOfTimeError: if the time is over.
     """
     return _read(_language_of(text, language).read, text, time_unit, deadline)
@@ -49,10 +48,10 @@ def parse_view(
 
 
 def language_named(name: str) -> Language:
-    """The language of a name.
+    """The language of a name, in any case.
 
     Raises:
-        QueryError: E-LANGUAGE if there is none.
+        QueryError: E-LANGUAGE if no language has the name.
     """
     for language in LANGUAGES:
         if language.name == name.lower():
@@ -66,9 +65,9 @@ def language_named(name: str) -> Language:
 
 
 def detect(text: str, file_name: str | None = None) -> str:
-    """The name of the language of a text: by the file's ending, else by its content.
+    """The name of the language of a text, by the file's ending, else by the text.
 
-    A text that no language recognizes is taken for RQ, whose errors then say what is missing.
+    A text that no language recognizes is read as RQ, whose errors explain the missing parts.
     """
     ending = PurePath(file_name).suffix.lower() if file_name else ""
     for language in LANGUAGES:

@@ -38,13 +38,13 @@ every_page = pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative
 
 
 @every_page
-def test_links_between_pages_lead_somewhere(page: Path) -> None:
+def test_links_between_pages_resolve(page: Path) -> None:
     text = re.sub(r"`[^`]*`", "", page.read_text("utf-8"))
     links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text)
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
-def test_the_queries_shown_are_queries() -> None:
+def test_rq_examples_of_the_pages_parse() -> None:
     blocks = [block for page in PAGES for block in BLOCK.findall(page.read_text("utf-8"))]
     queries = [block for block in blocks if re.search(r"^\w+\(.*<-", block, re.MULTILINE)]
     assert len(queries) >= 2
@@ -52,7 +52,7 @@ def test_the_queries_shown_are_queries() -> None:
         parse(query)
 
 
-def test_the_gcore_queries_shown_are_queries_and_mean_what_the_rules_beside_them_mean() -> None:
+def test_gcore_examples_of_the_pages_mean_the_same_as_the_rules_beside_them() -> None:
     blocks = BLOCK.findall((ROOT / "docs" / "gcore.md").read_text("utf-8"))
     queries = [block for block in blocks if recognizes(block)]
     assert len(queries) == 6
@@ -76,7 +76,7 @@ def test_the_gcore_queries_shown_are_queries_and_mean_what_the_rules_beside_them
         assert translate(parse(query), catalog) == translate(parse(rules), catalog)
 
 
-def test_the_python_shown_runs() -> None:
+def test_python_examples_of_the_pages_run() -> None:
     blocks = [block for page in PAGES for block in PYTHON.findall(page.read_text("utf-8"))]
     assert blocks
     for block in blocks:
@@ -87,7 +87,7 @@ def test_the_python_shown_runs() -> None:
 
 
 @every_page
-def test_the_commands_shown_have_the_options_shown(page: Path) -> None:
+def test_commands_of_the_pages_use_existing_options(page: Path) -> None:
     """Every `headrace COMMAND --option ...` in code, in a block or in a line."""
     text = page.read_text("utf-8")
     code = BLOCK.findall(text) + re.findall(r"`(headrace [^`]+)`", text)
@@ -121,7 +121,7 @@ SHOWN: dict[str, tuple[str, Callable[[str], str]]] = {
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_what_is_shown_of_explain_is_what_it_says(
+def test_explain_output_of_the_pages_is_current(
     name: str, golden: Callable[[Path, str], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     options, cut = SHOWN[name]
@@ -132,7 +132,7 @@ def test_what_is_shown_of_explain_is_what_it_says(
     _between(ROOT / "docs" / "explain.md", name, f"```\n{said}\n```", golden)
 
 
-def test_the_bounds_of_a_plan_document() -> None:
+def test_the_documented_bounds_of_a_plan_document_are_current() -> None:
     """Each is a line of a table, with its number."""
     page = (ROOT / "docs" / "plan.md").read_text("utf-8")
     rows = dict(re.findall(r"^\| ([^|]+?) \| (\d[\d,^ -]*) \|$", page, re.MULTILINE))
@@ -211,7 +211,7 @@ TABLES: dict[tuple[str, str], list[tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize(("page", "name"), TABLES)
-def test_tables_of_what_there_is_are_complete(
+def test_reference_tables_of_the_pages_are_complete(
     page: str, name: str, golden: Callable[[Path, str], None]
 ) -> None:
     """What is between the marks is made from the code: --update-golden writes it."""

@@ -27,7 +27,7 @@ FILES = {
 each_folder = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 
 
-def test_all_examples_are_tried() -> None:
+def test_every_example_query_is_tested() -> None:
     found = {
         folder.name: sorted(path.name.removesuffix(".csv.gz") for path in folder.glob("*.csv.gz"))
         for folder in FOLDERS
@@ -36,7 +36,7 @@ def test_all_examples_are_tried() -> None:
 
 
 @each_folder
-def test_the_catalog_holds_what_is_measured(folder: Path) -> None:
+def test_example_catalogs_hold_measured_statistics(folder: Path) -> None:
     declared = catalog.load(folder / "catalog.yaml")
     for stream in declared.streams.values():
         measured = catalog.measure_files(catalog.files_of_stream(stream, declared.time_unit))
@@ -78,7 +78,7 @@ def test_the_queries_fit_the_catalog(path: Path) -> None:
 @pytest.mark.parametrize(
     "path", [path for path in QUERIES if path.suffix == ".gcore"], ids=lambda path: path.stem
 )
-def test_both_languages_say_the_same(path: Path) -> None:
+def test_rq_and_gcore_examples_have_the_same_algebra(path: Path) -> None:
     declared = catalog.load(path.parent / "catalog.yaml")
     gcore, rq = (
         translate(parse(p.read_text("utf-8"), language, declared.time_unit), declared)

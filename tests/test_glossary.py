@@ -57,7 +57,6 @@ PRIVATE = {
 
 STILL_USED: dict[str, set[str]] = {
     "api": {"Way", "WayLeft", "bars", "ways"},
-    "catalog": {"instants", "offers"},
     "documents": {"way", "ways"},
     "executor": {
         "Counted",
@@ -76,7 +75,6 @@ STILL_USED: dict[str, set[str]] = {
         "remember",
         "taking_back",
     },
-    "languages": {"Needs", "keys_above", "needs", "way", "ways"},
 }
 """By folder the private names that it still has; it only ever shrinks. ``ways`` is a field of
 documents that users read."""

@@ -21,7 +21,7 @@ QUERIES = {path.stem: path.read_text("utf-8") for path in sorted(EXAMPLES.glob("
 
 
 @pytest.mark.parametrize("name", QUERIES)
-def test_plans_are_as_they_were(name: str, golden: Callable[[Path, str], None]) -> None:
+def test_plans_match_their_golden_files(name: str, golden: Callable[[Path, str], None]) -> None:
     declared = catalog.load(EXAMPLES / "catalog.yaml")
     query = QUERIES[name]
     planned = optimize(PlanRequest(query, f"{name}.rq", catalog=declared))

@@ -40,7 +40,7 @@ QUERIES = {
 
 
 @pytest.mark.parametrize("name", QUERIES)
-def test_searches_are_as_they_were(name: str, golden: Callable[[Path, str], None]) -> None:
+def test_searches_match_their_golden_files(name: str, golden: Callable[[Path, str], None]) -> None:
     planned = optimize(PlanRequest(QUERIES[name], catalog=CATALOG), trace=True)
     document = physical_document(planned, why=True)
     assert document.trace is not None
@@ -55,7 +55,7 @@ def test_searches_are_as_they_were(name: str, golden: Callable[[Path, str], None
     golden(GOLDEN / f"{name}.txt", "\n".join(f"---- {part}\n{parts[part]}" for part in parts))
 
 
-def test_the_documents_are_as_they_were(golden: Callable[[Path, str], None]) -> None:
+def test_search_documents_match_their_golden_files(golden: Callable[[Path, str], None]) -> None:
     planned = optimize(PlanRequest(QUERIES["path"], catalog=CATALOG), trace=True)
     document = explain_document(planned, why=True)
     kept = {name: document[name] for name in ("trace", "why")}

@@ -64,7 +64,7 @@ def _files(folder: str) -> list[Path]:
 
 
 @pytest.mark.parametrize("folder", sorted(MAY_IMPORT))
-def test_imports_point_one_way(folder: str) -> None:
+def test_folders_import_only_the_allowed_folders(folder: str) -> None:
     allowed = MAY_IMPORT[folder] | {folder, "lazy"}  # a module beside all folders
     wrong = [
         f"{path.relative_to(ROOT)} imports {'.'.join(module)}"
@@ -88,7 +88,7 @@ def test_rooms_of_the_spark_executor_import_each_other_one_way(room: str) -> Non
 
 
 @pytest.mark.parametrize("room", sorted(ROOMS))
-def test_each_room_says_what_it_is_for(room: str) -> None:
+def test_docstrings_of_the_spark_executor_state_their_imports(room: str) -> None:
     """In one form; what it may import is what the table above says."""
     text = _docstring(f"executor/spark/{room}")
     assert [word for word in (*FORM, "Start with:") if word not in text] == []
@@ -143,7 +143,7 @@ def test_folders_import_each_other_relatively(folder: str) -> None:
 
 
 @pytest.mark.parametrize("folder", sorted(MAY_IMPORT))
-def test_each_folder_says_what_it_is_for(folder: str) -> None:
+def test_each_folder_has_a_complete_docstring(folder: str) -> None:
     text = _docstring(folder)
     assert [word for word in FORM if word not in text] == []
 
@@ -153,7 +153,7 @@ def _module(path: Path) -> tuple[str, ...]:
     return parts[:-1] if parts[-1] == "__init__" else parts
 
 
-def test_modules_import_each_other_in_no_circle() -> None:
+def test_modules_have_no_import_cycle() -> None:
     """Also inside a folder, in functions and under ``TYPE_CHECKING``."""
     modules = {_module(path): path for folder in MAY_IMPORT for path in _files(folder)}
     graph: nx.DiGraph[str] = nx.DiGraph()

@@ -41,7 +41,7 @@ def _pins() -> dict[str, Version]:
 @pytest.mark.parametrize(
     "requirement", [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["test"]]
 )
-def test_the_tested_version_is_one_that_we_promise_to_work(requirement: str) -> None:
+def test_constrained_versions_are_within_the_declared_ranges(requirement: str) -> None:
     wanted = Requirement(requirement)
     assert _pins()[canonicalize_name(wanted.name)] in wanted.specifier
 
@@ -84,7 +84,7 @@ def _tracked() -> list[str]:
     return [name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
 
 
-def test_data_beside_the_code_is_shipped() -> None:
+def test_package_data_is_shipped() -> None:
     folders = {folder.parts[0] for folder in SHIPPED}
     missing = [
         name
@@ -132,7 +132,7 @@ print(headrace.run_plan.__module__)
 """
 
 
-def test_a_folder_with_modules_named_like_ours_does_not_disturb(tmp_path: Path) -> None:
+def test_a_working_folder_with_equally_named_modules_shadows_nothing(tmp_path: Path) -> None:
     for name in ("catalog", "executor", "rules", "memo", "planning"):
         (tmp_path / f"{name}.py").write_text("raise RuntimeError('not Headrace')")
     (tmp_path / "api").mkdir()

@@ -102,7 +102,7 @@ def test_results_of_a_stored_plan_come_one_by_one(tmp_path: Path) -> None:
     assert list(found) == [Result(("1", "4"), 6, 86_400)]
 
 
-def test_what_a_user_can_mend_is_an_error_of_headrace(tmp_path: Path) -> None:
+def test_user_errors_are_headrace_errors(tmp_path: Path) -> None:
     bad = tmp_path / "catalog.yaml"
     bad.write_text("streams: {s: {labels: 5}}\n")
     for wrong in (

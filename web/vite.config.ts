@@ -2,7 +2,16 @@ import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vite";
 
 const SERVICE = process.env["HEADRACE_SERVICE"] ?? "http://127.0.0.1:8080";
-const ROUTES = ["optimize", "explain", "plans", "streams", "examples", "queries", "healthz"];
+const ROUTES = [
+  "optimize",
+  "explain",
+  "plans",
+  "streams",
+  "examples",
+  "languages",
+  "queries",
+  "healthz",
+];
 
 export default defineConfig({
   plugins: [svelte()],

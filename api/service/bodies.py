@@ -198,3 +198,19 @@ class ExampleDocument(Document):
     language: str
     query: str
     catalog: dict[str, Any]
+
+
+class LanguageDocument(Document):
+    """A query language.
+
+    Attributes:
+        name: the value of the field `language` in requests.
+        title: the name to show.
+        endings: the endings of its files, each with its dot.
+        comment: the sign that begins a comment up to the end of the line.
+    """
+
+    name: str
+    title: str
+    endings: tuple[str, ...]
+    comment: str

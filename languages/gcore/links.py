@@ -60,7 +60,7 @@ class Links:
         its pattern is added."""
         if path not in self._returned:
             self._returned[path] = self._program.names.own(path)
-            self._program.names.made.add(self._returned[path])
+            self._program.names.generated.add(self._returned[path])
         return self._returned[path]
 
     def add(self, body: Body, pattern: Pattern, source: Source) -> list[str]:

@@ -14,7 +14,7 @@ class Names:
     """Names that are assigned once; ``words`` are all words of the query."""
 
     words: frozenset[str]
-    made: set[str] = field(default_factory=set)
+    generated: set[str] = field(default_factory=set)
     """The names that are no words of the query."""
     _taken: set[str] = field(default_factory=set)
 
@@ -28,7 +28,7 @@ class Names:
     def fresh(self, base: str) -> str:
         """``base``, or ``base_2``, ...: the first that is no word of the query."""
         name = self.own(first_free(base, self.words | self._taken))
-        self.made.add(name)
+        self.generated.add(name)
         return name
 
 

@@ -119,7 +119,7 @@ def scope_of_patterns(patterns: Iterable[Pattern]) -> Scope:
                 raise LATER["same path"].error(name.at, name.text)
             kinds[name.text] = kind
     vertices, edges, paths = (
-        frozenset(name for name, kind in kinds.items() if kind is wanted) for wanted in Kind
+        frozenset(name for name, kind in kinds.items() if kind is requested) for requested in Kind
     )
     return Scope(vertices, edges, paths, bound=vertices)
 

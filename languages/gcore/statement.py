@@ -88,16 +88,16 @@ class Statement:
         for mandatory in product(*self._mandatory):
             choices = joined(self._optional, mandatory, head.variables, head.label is not None)
             self._taken.update(block for choice in choices for block in choice.blocks)
-            for taken in product(*map(_ways, choices)):
+            for taken in product(*map(_alternatives, choices)):
                 count += 1
                 if count > MOST_ALTERNATIVES:
                     raise too_many()
                 body = Body(self._program.variables())
                 for number, part in enumerate(mandatory):
                     self._add(body, part)
-                    for choice, way in zip(choices, taken, strict=True):
+                    for choice, chosen in zip(choices, taken, strict=True):
                         if choice.match == number:
-                            self._add_choice(body, choice, way)
+                            self._add_choice(body, choice, chosen)
                 rule = body.finished(
                     predicate, head.vertices, head.at, head.referenced, head.outputs
                 )
@@ -109,10 +109,10 @@ class Statement:
             self._links.add(body, pattern, source)
         body.hold(part.holds)
 
-    def _add_choice(self, body: Body, choice: Choice, way: Part | None) -> None:
+    def _add_choice(self, body: Body, choice: Choice, chosen: Part | None) -> None:
         """Adds the chosen part; for all alternatives at once, an atom over them."""
-        if way is not None:
-            self._add(body, way)
+        if chosen is not None:
+            self._add(body, chosen)
             return
         at = choice.blocks[0].at
         order = dict.fromkeys(
@@ -132,6 +132,6 @@ class Statement:
             body.bind(name, *set.intersection(*several))
 
 
-def _ways(choice: Choice) -> tuple[Part | None, ...]:
+def _alternatives(choice: Choice) -> tuple[Part | None, ...]:
     """The parts to choose from; None for alternatives that become a predicate."""
     return (None,) if len(choice.blocks) > 1 and choice.is_binary else choice.parts

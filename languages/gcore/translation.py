@@ -57,7 +57,7 @@ def translated(
         label_sets=tuple(program.reads.label_sets.items()),
         leaves=tuple(program.reads.leaves.items()),
         labels=tuple(labels.items()),
-        generated=names.made,
+        generated=names.generated,
     )
     return with_emit(rules, query.emit, time_unit)
 

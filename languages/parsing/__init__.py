@@ -1,6 +1,6 @@
-"""Reading a text, as all languages do it: lark's parser, tokens, paths, windows, the EMIT clause.
+"""The parsing that languages share: lark's parser, tokens, paths, windows, the EMIT clause.
 
-In: a grammar and a text. Out: values, or a `QueryError` that says where the text is wrong.
+In: a grammar and a text. Out: values, or a `QueryError` with the place of the error.
 
 Invariant: nothing here knows the grammar of one language.
 

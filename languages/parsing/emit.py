@@ -1,4 +1,4 @@
-"""The EMIT clause: when answers are reported, and which of them."""
+"""The EMIT clause: the times and the mode of reports."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ class EmitText:
 
     @staticmethod
     def of(tokens: Sequence[Token]) -> EmitText:
-        """The clause of its tokens: EMIT, the mode, and perhaps a length of time."""
+        """The clause of its tokens: EMIT, the mode, and optionally a length of time."""
         word, mode, *every = tokens
         period = Length.of(every[0]) if every else None
         return EmitText(_MODES[mode.lower()], period, location_of(word))
 
 
 def with_emit(query: RegularQuery, written: EmitText | None, time_unit: str) -> RegularQuery:
-    """The query with its EMIT clause, a period with a unit counted in ``time_unit``.
+    """The query with its EMIT clause; a period with a unit is converted to ``time_unit``.
 
     Raises:
-        QueryError: E-WINDOW if the period is no length of time.
+        QueryError: E-WINDOW if the period is not a positive length of time.
     """
     if written is None:
         return query

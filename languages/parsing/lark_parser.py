@@ -1,4 +1,4 @@
-"""Reading a text by a lark grammar, with the language's own explanation of syntax errors."""
+"""Parses a text with a lark grammar; the language explains its syntax errors."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from .tokens import check_text
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a parser refused a text.
+    """A refused text, with the state of the parser.
 
     Attributes:
         error: the parser's error.
         text: the whole text.
-        read: the tokens before the place of the error.
-        accepted: the types of the tokens that the parser would have accepted there.
+        read: the tokens before the error.
+        accepted: the types of the tokens that the parser accepts at the error.
     """
 
     error: UnexpectedInput
@@ -34,7 +34,7 @@ class Refusal:
 
 
 class Parser:
-    """The parser of a language, built from its grammar when the first text is read."""
+    """The parser of a language, built from its grammar on first use."""
 
     def __init__(
         self,
@@ -42,8 +42,13 @@ class Parser:
         transformer: Callable[[], Transformer[Token, Any]],
         explain: Callable[[Refusal], QueryError],
     ) -> None:
-        """``grammar`` is a file of lark; ``transformer`` makes a transformer with a method
-        for each rule of the grammar; ``explain`` makes the error of a refused text."""
+        """Initializes the parser without reading the grammar.
+
+        Args:
+            grammar: the file of the lark grammar.
+            transformer: creates a transformer, with a method for each rule of the grammar.
+            explain: returns the error of a refused text.
+        """
         self._file = grammar
         self._transformer = transformer
         self._explain = explain
@@ -52,7 +57,7 @@ class Parser:
         """The result of the transformer for a text.
 
         Raises:
-            QueryError: if the text is too long, no Unicode, or not in the grammar.
+            QueryError: if the text is too long, not Unicode, or not in the grammar.
             algebra.deadline.OutOfTimeError: if the time is over.
         """
         check_text(text)

@@ -1,7 +1,7 @@
-"""Path expressions while a language reads them: a regex, and a bound on how large it is.
+"""Path expressions during parsing: a regex with a bounded size.
 
-Bounded repeats are written out when they are read, so a short text can mean a huge regex;
-too large ones are refused here, before they are built.
+Bounded repeats are expanded during parsing, so a short text can denote a huge regex. The functions
+here refuse an expression beyond the bounds before building it.
 """
 
 from __future__ import annotations
@@ -16,16 +16,22 @@ from ..query.errors import QueryError, line_of
 from ..query.regular_query import Location
 
 MOST_STEPS = 512
-"""The most steps of a path expression once its bounded repeats are written out."""
+"""The largest number of steps of a path expression, with bounded repeats expanded."""
 MOST_DEPTH = 200
-"""The deepest nesting; an optional tail counts twice, so ``a{0,n}`` is 2n deep."""
+"""The deepest nesting; an optional tail adds two levels, so ``a{0,n}`` is 2n deep."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathExpression:
-    """A regex over labels, where it begins, how large it is, and the warnings that are due.
+    """A regex over labels during parsing.
 
-    ``leaves`` are the steps that are not single labels, by name, as the language represents them.
+    Attributes:
+        regex: the regular expression.
+        at: the place in the text, if any.
+        steps: the number of steps.
+        depth: the depth of nesting.
+        warnings: the warnings of the expression.
+        leaves: the steps that are not single labels, by name, in the form of the language.
     """
 
     regex: Regex
@@ -36,7 +42,7 @@ class PathExpression:
     leaves: tuple[tuple[str, Any], ...] = ()
 
     def apply(self, operation: Callable[[Regex], Regex]) -> PathExpression:
-        """A star, a plus, an optional or an inverse around it.
+        """The expression under a star, plus, optional or inverse.
 
         Raises:
             QueryError: E-SIZE beyond :data:`MOST_DEPTH`.
@@ -45,7 +51,7 @@ class PathExpression:
         return replace(self, regex=operation(self.regex), depth=self.depth + 1)
 
     def repeat(self, least: int, most: int | None, at: Location) -> PathExpression:
-        """``{least,most}``, written at ``at``; ``most`` None is without bound.
+        """The expression under ``{least,most}``, written at ``at``; ``most`` None is unbounded.
 
         Raises:
             QueryError: E-SIZE beyond :data:`MOST_STEPS` or :data:`MOST_DEPTH`.

@@ -1,4 +1,4 @@
-"""The values that the tokens of a query stand for: names, strings, numbers, signs."""
+"""The values of the tokens of a query: names, strings, numbers, signs."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def location_of(token: Token) -> Location:
 
 
 def end_of(token: Token) -> Location:
-    """The place right behind a token."""
+    """The place right after a token."""
     return Location(token.end_line or 1, token.end_column or 1)
 
 
@@ -74,7 +74,7 @@ def string(token: Token) -> str:
     quoted = re.sub(r"\\(.)|\"", lambda m: "'" if m[1] == "'" else m[0] if m[1] else '\\"', inside)
     try:
         text = json.loads(f'"{quoted}"', strict=False)
-        text.encode()  # an escape can be half of a pair of surrogates
+        text.encode()  # an escape can be an unpaired surrogate
     except (json.JSONDecodeError, UnicodeEncodeError):
         raise QueryError(
             "E-SYNTAX",
@@ -91,7 +91,7 @@ def whole_number(token: Token) -> int:
     """The vertex that a number names.
 
     Raises:
-        QueryError: E-SYNTAX if it could also be written in another way.
+        QueryError: E-SYNTAX if the number is not in canonical form.
     """
     if len(token) > 20 or not re.fullmatch(r"0|-?[1-9][0-9]*", token):
         raise QueryError(
@@ -108,7 +108,7 @@ def number(token: Token) -> int | float:
     """The number of a token.
 
     Raises:
-        QueryError: E-SYNTAX if 64 bits do not hold it.
+        QueryError: E-SYNTAX if the number does not fit into 64 bits.
     """
     if set(token) & set(".eE"):
         if math.isfinite(real := float(token)):
@@ -124,12 +124,12 @@ def number(token: Token) -> int | float:
 
 
 def repeats(token: Token) -> int:
-    """A bound of a repeat; of a longer number its first nine digits, which are too many already."""
+    """A bound of a repeat; a longer number is cut to nine digits, which exceed every limit."""
     return int(token[:9])
 
 
 def nested(depths: Iterable[int], at: Location) -> int:
-    """The depth of arithmetic over parts of these depths.
+    """The depth of arithmetic whose operands have these depths.
 
     Raises:
         QueryError: E-SIZE beyond :data:`headrace.algebra.scalar.DEEPEST_VALUE`.

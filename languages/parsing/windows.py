@@ -1,4 +1,4 @@
-"""Lengths of time and windows: as a text writes them, and in ticks."""
+"""Lengths of time and windows, as written and in ticks."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Length:
 
     @property
     def has_unit(self) -> bool:
-        """Whether it is more than a number of ticks."""
+        """Whether the length has a unit, instead of a number of ticks."""
         return not self.text.isdecimal()
 
     def ticks(self, time_unit: str) -> int:
         """The number of ticks of ``time_unit``.
 
         Raises:
-            QueryError: E-WINDOW if it is not a length of time.
+            QueryError: E-WINDOW if the text is not a length of time.
         """
         try:
             return durations.ticks(self.text, time_unit)
@@ -48,14 +48,14 @@ class Length:
 
 @dataclass(frozen=True, slots=True)
 class WindowText:
-    """``WINDOW range SLIDE slide`` as written; without a slide it slides by one tick."""
+    """``WINDOW range SLIDE slide`` as written; the default slide is one tick."""
 
     range: Length
     slide: Length | None
 
     @staticmethod
     def of(tokens: Iterable[Token]) -> WindowText:
-        """The window of one or two lengths."""
+        """The window of one or two tokens: the range, and the slide."""
         range_, *slide = map(Length.of, tokens)
         return WindowText(range_, slide[0] if slide else None)
 
@@ -65,14 +65,14 @@ class WindowText:
 
     @property
     def has_unit(self) -> bool:
-        """Whether a length of it is more than a number of ticks."""
+        """Whether the range or the slide has a unit."""
         return self.range.has_unit or (self.slide is not None and self.slide.has_unit)
 
     def window(self, time_unit: str) -> Window:
         """The window in ticks of ``time_unit``.
 
         Raises:
-            QueryError: E-WINDOW if a length is none or zero, or the slide is longer than the range.
+            QueryError: E-WINDOW for an invalid or zero length, or a slide longer than the range.
         """
         length, slide = self.range, self.slide
         range_ = length.ticks(time_unit)

@@ -1,4 +1,4 @@
-"""The Regular Query, which every language is read into, and its checks.
+"""The Regular Query, the common result of all languages, and its checks.
 
 In: rules, conditions and windows as a language reads them. Out: a checked `RegularQuery`.
 

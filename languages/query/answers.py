@@ -1,7 +1,7 @@
 """Columns of an answer besides vertices: properties, computed values, aggregates.
 
-In: the columns of a head as a language reads them. Out: the names of a rule's head, and the values
-of those that are not vertices of the body.
+In: the columns of a head as parsed. Out: the column names of a rule's head, and the values of the
+columns that are not vertices of the body.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ FUNCTIONS: Final[dict[str, Function]] = {
     "min": "min",
     "max": "max",
 }
-"""Aggregates by the names that languages have for them."""
+"""Aggregate functions by their names in query texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a head, the name that it was given, and where and how it was written."""
+    """A column of a head: its value, its name if it has one, its place and its text."""
 
     value: Output
     name: str | None
@@ -36,10 +36,10 @@ class Column:
 
 
 def aggregate(name: str, argument: Value | None, at: Location, *, distinct: bool) -> Aggregated:
-    """The aggregate of a name in any case of letters.
+    """The aggregate of a function name, in any case.
 
     Raises:
-        QueryError: E-SYNTAX for ``sum(*)``; E-AGG for DISTINCT where it is not counted.
+        QueryError: E-SYNTAX for ``sum(*)``; E-AGG for DISTINCT in another function than count.
     """
     function = FUNCTIONS[name.lower()]
     if argument is None and function != "count":
@@ -67,13 +67,13 @@ def aggregate(name: str, argument: Value | None, at: Location, *, distinct: bool
 def named_columns(
     columns: Iterable[str | Column], taken: Iterable[str]
 ) -> tuple[tuple[str, ...], tuple[tuple[str, Output], ...]]:
-    """The names of a head's columns, and the values of those that are not vertices.
+    """The names of a head's columns, and the values of columns that are not vertices.
 
-    A property without a name of its own is called as in the catalog, after its edge if that is
-    taken: ``amount``, ``e_amount``, ``e_amount_2``.
+    An unnamed property column gets the name of the property, with the edge as prefix if that name
+    is taken, and a number if both are: ``amount``, ``e_amount``, ``e_amount_2``.
 
     Raises:
-        QueryError: E-SYNTAX for another value without a name; E-EDB for a name given twice.
+        QueryError: E-SYNTAX for an unnamed value of another kind; E-EDB for a repeated name.
     """
     columns = list(columns)
     used = {c for c in columns if isinstance(c, str)} | set(taken)
@@ -125,12 +125,12 @@ def is_aggregate(rule: Rule) -> bool:
 
 
 def computes(rule: Rule) -> bool:
-    """Whether a rule's head has more than vertices and properties."""
+    """Whether a rule's head has columns other than vertices and properties."""
     return any(not isinstance(of, Property) for _, of in rule.properties)
 
 
 def check_no_aggregate(rule: Rule, answer: str) -> None:
-    """A rule that is not the answer has no aggregates.
+    """Checks that a rule outside the answer has no aggregates.
 
     Raises:
         QueryError: E-AGG.
@@ -147,7 +147,7 @@ def check_no_aggregate(rule: Rule, answer: str) -> None:
 
 
 def check_alike(rules: Sequence[Rule]) -> None:
-    """Rules of one answer have the same aggregates in the same places.
+    """Checks that the rules of an answer have the same aggregates in the same columns.
 
     Raises:
         QueryError: E-AGG.
@@ -172,7 +172,7 @@ def _functions(rule: Rule) -> list[Function | None]:
 
 
 def location_in(of: Output, otherwise: Location) -> Location:
-    """The place where a column was written, or ``otherwise`` if it has none."""
+    """The place of a column in the text; ``otherwise`` for a column without a place."""
     if isinstance(of, Aggregated) and of.location is not None:
         return of.location
     for reference in references_in(of):

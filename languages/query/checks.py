@@ -1,8 +1,8 @@
 """The checks that every Regular Query must pass, in any language.
 
-In: rules and windows as a language reads them. Out: a `RegularQuery` that has an answer, is
-safe, binary inside and not recursive (thesis Definition 14), with its warnings. The checks of
-edge names are in :mod:`headrace.languages.query.edge_checks`.
+In: rules and windows as parsed. Out: a `RegularQuery` with warnings, which has an answer, is safe,
+not recursive, and has binary inner predicates (thesis Definition 14). The checks of edge names are
+in :mod:`headrace.languages.query.edge_checks`.
 """
 
 from __future__ import annotations
@@ -48,9 +48,10 @@ def checked_query(
     labels: Sequence[tuple[str, str]] = (),
     generated: Iterable[str] = (),
 ) -> RegularQuery:
-    """The query of these rules and windows; ``answer`` if it need not be found out.
+    """Checks rules and windows, and returns their query.
 
-    ``label_sets``, ``leaves``, ``labels`` and ``generated`` are as in the query.
+    Without ``answer`` the answer is determined from the rules. ``label_sets``, ``leaves``,
+    ``labels`` and ``generated`` are those of :class:`RegularQuery`.
 
     Raises:
         QueryError: E-ARITY, E-EDB, E-SAFE, E-PROPERTY, E-REC, E-ANSWER or E-WINDOW.
@@ -90,12 +91,12 @@ def checked_query(
 
 
 def words(atom: EdgeAtom | PathAtom) -> Regex:
-    """The words of the paths or edges that an atom matches."""
+    """The regular expression of the paths or edges that an atom matches."""
     return atom.regex if isinstance(atom, PathAtom) else regex.alternation(atom.labels)
 
 
 def evaluation_order(rules: Sequence[Rule]) -> tuple[str, ...]:
-    """All predicates, each after those that it is made from (line 2 of SGQParser).
+    """All predicates, each after its dependencies (line 2 of SGQParser).
 
     Raises:
         QueryError: E-REC if there is no such order.
@@ -103,7 +104,7 @@ def evaluation_order(rules: Sequence[Rule]) -> tuple[str, ...]:
     try:
         return tuple(TopologicalSorter(_dependencies(rules)).static_order())
     except CycleError as error:
-        # graphlib's cycle goes from what is needed to what needs it, and closes on itself.
+        # graphlib's cycle goes from dependency to dependent, and repeats its first node at the end.
         cycle = error.args[1][::-1]
     heads = [rule for rule in rules if rule.head in cycle]
     rule = heads[0] if heads else _rule_of_alias(rules, cycle)
@@ -124,14 +125,14 @@ def evaluation_order(rules: Sequence[Rule]) -> tuple[str, ...]:
 def _dependencies(rules: Sequence[Rule]) -> Mapping[str, Sequence[str]]:
     graph: dict[str, dict[str, None]] = {}
     for rule in rules:
-        needs = graph.setdefault(rule.head, {})
+        dependencies = graph.setdefault(rule.head, {})
         for atom in rule.body:
             if not isinstance(atom, VertexAtom) and atom.alias is not None:
-                needs[atom.alias] = None
+                dependencies[atom.alias] = None
                 graph.setdefault(atom.alias, {}).update(dict.fromkeys(predicates(atom)))
             else:
-                needs.update(dict.fromkeys(predicates(atom)))
-    return {name: tuple(needs) for name, needs in graph.items()}
+                dependencies.update(dict.fromkeys(predicates(atom)))
+    return {name: tuple(dependencies) for name, dependencies in graph.items()}
 
 
 def _rule_of_alias(rules: Sequence[Rule], cycle: Sequence[str]) -> Rule:
@@ -144,7 +145,7 @@ def _rule_of_alias(rules: Sequence[Rule], cycle: Sequence[str]) -> Rule:
 
 
 def _check_names(rules: Sequence[Rule]) -> None:
-    """A name given by ``as`` means one path, and is no rule's."""
+    """Checks that a name given by ``as`` names one path, and is not the head of a rule."""
     heads = {rule.head for rule in rules}
     meanings: dict[str, tuple[type, Regex]] = {}
     for rule in rules:
@@ -223,9 +224,9 @@ def _check_safety(rules: Sequence[Rule]) -> None:
 
 def _answer(rules: Sequence[Rule]) -> str:
     heads = list(dict.fromkeys(rule.head for rule in rules))
-    for wanted in ("Answer", "Ans"):
-        for head in sorted(heads, key=lambda h: h != wanted):
-            if head.casefold() == wanted.casefold():
+    for name in ("Answer", "Ans"):
+        for head in sorted(heads, key=lambda h: h != name):
+            if head.casefold() == name.casefold():
                 return head
     used = read_by(rules)
     ends = [head for head in heads if head not in used]
@@ -280,8 +281,8 @@ def _crosses(rules: Sequence[Rule]) -> Iterator[str]:
 
 
 def _parts(rule: Rule) -> int:
-    """The number of parts that the body falls into: atoms hang together by variables, and by
-    properties that are equal."""
+    """The number of connected components of the body; shared variables and equal properties
+    connect atoms."""
     parts = len(rule.body)
     together: DisjointSets[int] = DisjointSets()
     first: dict[str | int, int] = {}
@@ -295,7 +296,7 @@ def _parts(rule: Rule) -> int:
 
 
 def _gives(atom: Atom, references: Iterable[Variable | Property]) -> bool:
-    """Whether some of the references are to an end of an atom, or a property of it or its edge."""
+    """Whether any of the references is to an end of an atom, or to a property of its row."""
     names = set(variables_of([atom]))
     if isinstance(atom, EdgeAtom) and atom.edge is not None:
         names.add(atom.edge)
@@ -303,11 +304,11 @@ def _gives(atom: Atom, references: Iterable[Variable | Property]) -> bool:
 
 
 def _unused(rules: Sequence[Rule], answers: Sequence[str], order: Sequence[str]) -> Iterator[str]:
-    needs = _dependencies(rules)
+    dependencies = _dependencies(rules)
     needed = set(answers)
     for name in reversed(order):
         if name in needed:
-            needed.update(needs.get(name, ()))
+            needed.update(dependencies.get(name, ()))
     places: dict[str, list[Location]] = {}
     for rule in rules:
         places.setdefault(rule.head, []).append(rule.location)

@@ -1,4 +1,4 @@
-"""Conditions and their values as text: in RQ, and beyond it (OR, NOT, IS NULL) as SQL has them."""
+"""Prints conditions and values as RQ; constructs that RQ lacks (OR, NOT, IS NULL) as SQL."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _KEYWORDS = {"as", "on", "window", "slide", "emit", "every", "entering", "exit",
 
 
 def condition_text(condition: Condition) -> str:
-    """A condition; one that is a comparison, or a conjunction of them, is RQ."""
+    """The text of a condition; a comparison or a conjunction of comparisons is valid RQ."""
     match condition:
         case Comparison(left, sign, right):
             return f"{value_text(left)} {sign} {value_text(right)}"
@@ -57,7 +57,7 @@ def _inner(condition: Condition) -> str:
 
 
 def value_text(value: Value) -> str:
-    """A value; a computed one inside another is in parentheses."""
+    """The text of a value; nested arithmetic is in parentheses."""
     match value:
         case Variable(name):
             return name
@@ -81,7 +81,7 @@ def value_text(value: Value) -> str:
 
 
 def output_text(of: Output) -> str:
-    """A column of an answer without its name."""
+    """The text of a column of an answer, without its name."""
     if isinstance(of, Witnessed):
         return name_text(of.path)
     if not isinstance(of, Aggregated):

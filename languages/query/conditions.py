@@ -1,6 +1,6 @@
 """Conditions of a rule: the variables and properties in them, and equal variables.
 
-Everything here is about one rule, before any catalog; types are in
+Every function here works on one rule and needs no catalog; types are in
 :mod:`headrace.languages.translation.condition_types`.
 """
 
@@ -35,19 +35,19 @@ Renaming = Callable[[str], str]
 
 
 def key(reference: Variable | Property) -> str:
-    """The name of the column of a reference; names of variables and edges have no line ends."""
+    """The column name of a reference; it is unique, as no variable or edge name has a line end."""
     if isinstance(reference, Variable):
         return reference.name
     return f"{reference.edge}\n{reference.name}"
 
 
 def key_of_end(atom: int, end: int) -> str:
-    """The name of the column of an atom's end that is not a variable."""
+    """The column name of an atom's end that is not a variable."""
     return f"\n{atom} {end}"
 
 
 def key_text(name: str) -> str:
-    """The name that people see for the column of a :func:`key`."""
+    """The name to show for the column of a :func:`key`."""
     edge, line_end, of = name.partition("\n")
     if not edge:
         return "_"
@@ -55,7 +55,7 @@ def key_text(name: str) -> str:
 
 
 def named_edges(body: Iterable[Atom]) -> dict[str, Row]:
-    """The atoms of the edges, and of the rows of vertices, that have a name."""
+    """The atoms whose edge or vertex row has a name, by that name."""
     return {atom.edge: atom for atom in body if isinstance(atom, Row) and atom.edge is not None}
 
 
@@ -75,7 +75,7 @@ def references(condition: Condition) -> Iterator[Variable | Property]:
 
 
 def comparisons(conditions: Iterable[Condition]) -> Iterator[Comparison]:
-    """The comparisons in conditions, whatever they are part of."""
+    """The comparisons in conditions, at any depth."""
     for condition in conditions:
         match condition:
             case Comparison():
@@ -99,7 +99,7 @@ def references_of(value: Value) -> Iterator[Variable | Property]:
 def with_references(condition: Condition, new: Callable[[Variable | Property], Value]) -> Condition:
     """The condition with other values in place of its variables and properties.
 
-    A property that is asked whether it is missing has to stay a property.
+    The property of an ``IS NULL`` must be replaced by a property.
     """
     match condition:
         case Comparison(left, _, right):
@@ -116,7 +116,7 @@ def with_references(condition: Condition, new: Callable[[Variable | Property], V
 
 
 def value_with_references(of: Value, new: Callable[[Variable | Property], Value]) -> Value:
-    """The value with others in place of its variables and properties."""
+    """The value with other values in place of its variables and properties."""
     match of:
         case Variable() | Property():
             return new(of)
@@ -138,7 +138,7 @@ def output_with_references(of: Output, new: Callable[[Variable | Property], Valu
 
 
 def rule_with_references(rule: Rule, new: Callable[[Variable | Property], Value]) -> Rule:
-    """The rule with other values in its conditions and head; its atoms stay."""
+    """The rule with other values in its conditions and head, and the same atoms."""
     return replace(
         rule,
         conditions=tuple(with_references(condition, new) for condition in rule.conditions),
@@ -147,7 +147,7 @@ def rule_with_references(rule: Rule, new: Callable[[Variable | Property], Value]
 
 
 def with_names(rule: Rule, vertex: Renaming, edge: Renaming = str) -> Rule:
-    """The rule with other names of its vertices and edges; the names of its columns stay."""
+    """The rule with other names of its vertices and edges, and the same column names."""
     edges = named_edges(rule.body)
 
     def name(of: str) -> str:
@@ -200,7 +200,7 @@ def references_in_rule(rule: Rule) -> Iterator[Variable | Property]:
 
 
 def properties_of_vertices(rule: Rule) -> Iterator[Property]:
-    """The properties in a rule whose owner is a variable, and not an edge; with repeats."""
+    """The properties of vertices in a rule, with repeats; their owner is a variable."""
     edges = named_edges(rule.body)
     for of in references_in_rule(rule):
         if isinstance(of, Property) and of.edge not in edges:
@@ -214,7 +214,7 @@ def edges_referenced(rule: Rule) -> set[str]:
 
 
 def conjuncts(conditions: Iterable[Condition]) -> Iterator[Condition]:
-    """The conditions, one for each part of a conjunction."""
+    """The conditions, with conjunctions split into their parts."""
     for condition in conditions:
         if isinstance(condition, Both):
             yield from conjuncts(condition.parts)
@@ -240,7 +240,7 @@ def connected(
 
 
 def unified(rule: Rule) -> Rule:
-    """The rule with one variable for all that conditions such as ``x = y`` equate."""
+    """The rule with one variable for all variables that conditions such as ``x = y`` equate."""
     edges = named_edges(rule.body)
     same: DisjointSets[str] = DisjointSets()
     kept: list[Condition] = []

@@ -1,4 +1,4 @@
-"""Disjoint sets that are merged (union-find), each with one member that stands for it."""
+"""Disjoint sets with merging (union-find), each with a leader as its representative."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ T = TypeVar("T", bound=Hashable)
 
 
 class DisjointSets(Generic[T]):
-    """Every value is in a set of its own until it is merged; true once any two were merged."""
+    """Disjoint sets; every value begins in a set of its own. True once two sets were merged."""
 
     def __init__(self) -> None:
         self._parents: dict[T, T] = {}
 
     def leader(self, value: T) -> T:
-        """The member that stands for the set of a value."""
+        """The representative of the set of a value."""
         while value in self._parents:
             value = self._parents[value]
         return value
 
     def merge(self, first: T, second: T) -> bool:
-        """Merges two sets, of which the first one's leader leads; whether they were two."""
+        """Merges two sets under the leader of the first one; returns whether they were distinct."""
         first, second = self.leader(first), self.leader(second)
         if first == second:
             return False

@@ -1,4 +1,4 @@
-"""The checks of edge names in a rule, and of the conditions over them."""
+"""Checks the edge names of a rule, and the conditions over edges."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from .regular_query import (
 def check_edges(rules: Sequence[Rule], derived: Collection[str]) -> None:
     """Checks the names of edges, and the conditions and heads that use them.
 
-    ``derived`` are the predicates that are no input labels.
+    ``derived`` are the predicates that rules define.
 
     Raises:
-        QueryError: E-EDB for a name that is given twice, E-SAFE for a variable that nothing
-            binds, E-PROPERTY for a property of anything but an edge of an input label.
+        QueryError: E-EDB for a repeated name, E-SAFE for an unbound variable,
+            E-PROPERTY for a property of anything but a row of an input label.
     """
     for rule in rules:
         _check_names(rule)
@@ -78,7 +78,7 @@ class _Scope:
             self._check_output(of, location_in(of, self._rule.location))
 
     def _check_output(self, of: Output, at: Location) -> None:
-        """A column of the head; ``count(e)`` is the one place for an edge."""
+        """Checks a column of the head; only ``count(e)`` may refer to an edge."""
         if isinstance(of, Aggregated) and of.argument is not None and self._is_edge(of.argument):
             if of.function != "count":
                 self._check_no_edge_inside(of.argument, at)

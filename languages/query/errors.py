@@ -1,4 +1,4 @@
-"""Errors and warnings of queries: their codes, and their texts."""
+"""Errors and warnings of queries: codes and texts."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ CODES: Mapping[str, str] = MappingProxyType(
         "W-SLIDE": "a slide that does not divide the range",
     }
 )
-"""The codes of errors and warnings, and what each is raised for."""
+"""The codes of errors and warnings, and the cause of each."""
 
 WIDEST = 160
-"""The most characters of a line of the query that are shown."""
+"""The number of characters of a line of the query that are shown, at most."""
 
 
 class QueryError(Exception):
@@ -61,11 +61,11 @@ class QueryError(Exception):
     Attributes:
         code: a key of :data:`CODES`.
         message: the reason.
-        line, column: the place of the error, from 1; None if it has none.
+        line, column: the place of the error, from 1; None for an error without a place.
         text: the offending part of the query.
-        expected: what could stand there instead, in words.
-        hint: what to do.
-        remedies: settings of the request that help as well.
+        expected: the constructs allowed at the place, in words.
+        hint: the advice to the user.
+        remedies: settings of the request that also solve the problem.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class QueryError(Exception):
     def render(self, source: str, names: Names | None = None) -> str:
         """The error with its line of ``source`` below it and a caret under the place.
 
-        ``names`` are what the face that shows it calls the settings of ``remedies``.
+        ``names`` are the names of the settings of ``remedies`` in the calling interface.
 
         >>> error = QueryError("E-SAFE", "y is not bound", at=Location(1, 11), text="y")
         >>> print(error.render("Answer(x, y) <- a(x, z)"))
@@ -145,18 +145,18 @@ def line_of(code: str, at: Location | None, text: str, reason: str, hint: str = 
     """``CODE line:col: construct: reason; hint``, the one form of errors and warnings."""
     place = f"{code} {at}" if at else code
     construct = text if len(text) <= 60 else f"{text[:60]}…"
-    said = f"{place}: {_printable(construct)}: {reason}" if text else f"{place}: {reason}"
-    return f"{said}; {hint}" if hint else said
+    line = f"{place}: {_printable(construct)}: {reason}" if text else f"{place}: {reason}"
+    return f"{line}; {hint}" if hint else line
 
 
 _MOST_COMPARED = 5_000
-"""Comparing a name with more of them takes seconds."""
+"""The number of names to compare with, at most; more would take seconds."""
 
 
 def suggestion(name: str, names: Iterable[str], introduction: str, also: Iterable[str] = ()) -> str:
     """The hint of an unknown name: the name that was probably meant, and all ``names``.
 
-    ``introduction`` stands before the names; ``also`` are others that may be meant.
+    ``introduction`` precedes the names; ``also`` are further candidates, which are not listed.
     """
     in_order = sorted(names)
     everything = f"{introduction} {listed(in_order)}" if in_order else "the catalog has none at all"
@@ -166,13 +166,13 @@ def suggestion(name: str, names: Iterable[str], introduction: str, also: Iterabl
 
 
 def closest(name: str, names: Iterable[str]) -> str | None:
-    """The name that somebody may have meant, of :func:`likely` ones."""
+    """The most similar of the :func:`likely` names, if any is similar."""
     close = get_close_matches(name, likely(name, names), n=1)
     return close[0] if close else None
 
 
 def likely(name: str, names: Iterable[str]) -> list[str]:
-    """The names; of very many only some that begin alike and are about as long."""
+    """The names; of very many, only those of equal first letter and similar length."""
     candidates = list(names)
     if len(candidates) <= _MOST_COMPARED:
         return candidates
@@ -193,7 +193,7 @@ def either(words: tuple[str, ...]) -> str:
 
 
 def _printable(text: str) -> str:
-    """``text`` on one line, a control character as one sign, so that columns stay true."""
+    """``text`` on one line, each control character as one sign, so that columns stay aligned."""
     return "".join(
         c if c.isprintable() else " " if c.isspace() else "\N{REPLACEMENT CHARACTER}" for c in text
     )

@@ -1,4 +1,4 @@
-"""The predicates of rules: which ones they read and derive, and rules with other names of them."""
+"""The predicates that rules read and derive, and their renaming."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def predicates(atom: Atom) -> tuple[str, ...]:
 
 
 def aliases(rules: Iterable[Rule]) -> dict[str, EdgeAtom | PathAtom]:
-    """The atoms by their aliases, which are predicates too."""
+    """The atoms by alias; an alias is also a predicate."""
     return {
         atom.alias: atom
         for rule in rules
@@ -49,13 +49,13 @@ def derived_by(rules: Sequence[Rule]) -> set[str]:
 
 
 def first_free(base: str, taken: Set[str]) -> str:
-    """``base``, or ``base_2``, ...: the first that is not taken."""
+    """The first name of ``base``, ``base_2``, ... that is not taken."""
     names = (base if number == 1 else f"{base}_{number}" for number in count(1))
     return next(name for name in names if name not in taken)
 
 
 def with_predicates(rule: Rule, called: Callable[[str], str], *, vertices: bool = False) -> Rule:
-    """The rule with other names of predicates and labels of edges, of ``vertices`` too if so."""
+    """The rule with renamed predicates and edge labels; ``vertices`` renames vertex labels too."""
 
     def atom(of: Atom) -> Atom:
         if isinstance(of, VertexAtom):

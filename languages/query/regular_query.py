@@ -1,9 +1,9 @@
-"""The Regular Query, which every query language is parsed into (thesis Definition 14).
+"""The Regular Query, the common result of all query languages (thesis Definition 14).
 
-Binary, non-recursive Datalog whose body atoms may be regular paths, with an answer of any
-arity and windows over its input labels. Beyond it, a rule may have conditions over its
-vertices and the properties of its edges, and an answer columns that hold such properties.
-Two queries are equal whatever the places in the text where their parts stand.
+Binary, non-recursive Datalog whose body atoms may be regular paths, with an answer of any arity and
+windows over its input labels. Extensions: a rule may have conditions over its vertices and the
+properties of its edges, and an answer may have property columns. Equality of queries ignores
+locations in the text.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ...algebra.window import Window
 class Location:
     """A place in the query text; line and column count from 1.
 
-    A part of a catalog's ``view`` has the place in the query that reads the view.
+    For a part of a catalog's ``view``, the place is where the query reads the view.
     """
 
     line: int
@@ -36,14 +36,14 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A variable; ``_`` in the text becomes one with a name of its own."""
+    """A variable; each ``_`` in the text becomes a variable of its own."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A vertex written out; coerced to the vertex type of the stream when translated."""
+    """A constant vertex; the translation converts it to the vertex type of the stream."""
 
     value: str | int
 
@@ -53,17 +53,22 @@ Term = Variable | Constant
 
 @dataclass(frozen=True, slots=True)
 class EdgeAtom:
-    """``label(source, target)``: an edge of any one of ``labels``, which binds its ends and itself.
+    """``label(source, target)``: an edge of one of ``labels``; binds its ends and the edge itself.
 
-    A label is one of the input or a derived predicate; an inverse one is an edge from target to
-    source. Where bindings are counted there is one for each edge, so a path of one step is no
-    EdgeAtom: a :class:`PathAtom` binds a pair of ends, however many edges connect it. An edge of
-    an input label is told from others by its stream, label, ends, time and properties, one of a
-    derived predicate by the predicate and its ends.
+    Aggregates count one binding for each edge. A path of one step is therefore not an EdgeAtom: a
+    :class:`PathAtom` binds a pair of ends once, however many edges connect it. Stream, label, ends,
+    time and properties identify an edge of an input label; the predicate and the ends identify an
+    edge of a derived predicate.
 
-    ``edge`` is what the rule calls the edge, if anything; only one of an input label has
-    properties. It is another name space than the variables', but one name is not both.
-    ``alias`` is that name where other rules read the edges by it, as a predicate.
+    Attributes:
+        labels: input labels or derived predicates; an inverse one matches edges from target to
+            source.
+        source: the vertex at which the atom begins.
+        target: the vertex at which the atom ends.
+        location: the place in the text.
+        edge: the name of the edge in the rule, if any; never also the name of a variable. Only
+            edges of input labels have properties.
+        alias: the same name, if other rules read the edges under it as a predicate.
     """
 
     labels: tuple[Symbol, ...]
@@ -75,7 +80,7 @@ class EdgeAtom:
 
     @property
     def alternatives(self) -> tuple[Symbol, ...]:
-        """The labels that may be matched, each once; a loop has no direction."""
+        """The labels that may match, without repeats; a loop has no direction."""
         if self.source != self.target:
             return self.labels
         return tuple(map(Symbol, self.refs))
@@ -87,22 +92,27 @@ class EdgeAtom:
 
     @property
     def is_undirected(self) -> bool:
-        """Whether it may lead from source to target, or from target to source."""
+        """Whether the edge may point in either direction."""
         return len({label.inverse for label in self.alternatives}) > 1
 
     @staticmethod
     def of(
         label: str, source: Term, target: Term, location: Location, edge: str | None = None
     ) -> EdgeAtom:
-        """An edge of one label, along its direction."""
+        """The atom of one label, from source to target."""
         return EdgeAtom((Symbol(label),), source, target, location, edge)
 
 
 @dataclass(frozen=True, slots=True)
 class PathAtom:
-    """A path from source to target whose word is in ``regex`` (symbols are predicates).
+    """A path of at least one edge from source to target whose word is in ``regex``.
 
-    ``alias`` is the name given by ``as``, if any. Never matches a path without edges.
+    Attributes:
+        regex: the regular expression over labels and predicates.
+        source: the first vertex.
+        target: the last vertex.
+        location: the place in the text.
+        alias: the name given by ``as``, if any.
     """
 
     regex: Regex
@@ -114,10 +124,10 @@ class PathAtom:
 
 @dataclass(frozen=True, slots=True)
 class VertexAtom:
-    """``predicate(vertex)``: a vertex of an input label of vertices.
+    """``predicate(vertex)``: a vertex with a vertex label of the input.
 
-    These labels have a name space of their own: an atom with one term names a label of vertices.
-    ``edge`` is the name of the row of the vertex in the rule, if it has one.
+    Vertex labels have a name space of their own: an atom with one term names a vertex label.
+    ``edge`` is the name of the row of the vertex in the rule, if any.
     """
 
     predicate: str
@@ -127,7 +137,7 @@ class VertexAtom:
 
     @property
     def source(self) -> Term:
-        """The vertex: its row is an edge from it to itself."""
+        """The vertex; the row of a vertex is an edge from the vertex to itself."""
         return self.vertex
 
     @property
@@ -137,7 +147,7 @@ class VertexAtom:
 
 
 Row = EdgeAtom | VertexAtom
-"""An atom that may be a row of an input and have properties."""
+"""An atom whose match may be a row of an input, with properties."""
 Atom = EdgeAtom | PathAtom | VertexAtom
 
 
@@ -171,20 +181,20 @@ def with_labels(atom: LabelledAtom, new: Callable[[str], str]) -> LabelledAtom:
 
 
 OWN_LABEL: Final = "label"
-"""The property of an edge that tells which of several labels it has. No text can ask for it, and
-neither for the next two: no catalog has a property of these names."""
+"""The hidden property with the label of an edge of several labels. No text can name the hidden
+properties, since no catalog has a property with the name of a role."""
 OWN_SOURCE: Final = "src"
-"""The property of an edge of either direction that is its source."""
+"""The hidden property with the source of an edge of either direction."""
 OWN_TARGET: Final = "trg"
-"""The property of an edge of either direction that is its target."""
+"""The hidden property with the target of an edge of either direction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """``edge.name``: a property of an edge of the rule; ``ts`` is the edge's own time.
+    """``edge.name``: a property of an edge of the rule; ``ts`` is the time of the edge.
 
-    ``edge`` may be a variable, and the property then that of the vertex: of the one vertex
-    relation of the rule that gives it (:mod:`headrace.languages.translation.vertex_properties`).
+    If ``edge`` is a variable, the property is that of the vertex
+    (:mod:`headrace.languages.translation.vertex_properties`).
     """
 
     edge: str
@@ -211,8 +221,8 @@ Sign = OneOf["=", "<>", "<", "<=", ">", ">="]
 class Comparison:
     """``left sign right``.
 
-    A variable is a vertex, or, alone on both sides of ``=`` or ``<>``, an edge: two edges are
-    one if they have the same label, ends, time and properties.
+    A variable is a vertex. With a single variable on each side of ``=`` or ``<>``, both may be
+    edges: two edges are equal if label, ends, time and properties are equal.
     """
 
     left: Value
@@ -223,28 +233,28 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """``property IS NULL``: the edge has no such property."""
+    """``property IS NULL``: the edge lacks the property."""
 
     property: Property
 
 
 @dataclass(frozen=True, slots=True)
 class Both:
-    """All of the parts hold."""
+    """The conjunction of the parts."""
 
     parts: tuple[Condition, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Either:
-    """One of the parts holds."""
+    """The disjunction of the parts."""
 
     parts: tuple[Condition, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Negated:
-    """The part does not hold; the negation of unknown is unknown."""
+    """The negation of the part; the negation of unknown is unknown."""
 
     part: Condition
 
@@ -256,8 +266,10 @@ Condition = Comparison | Missing | Both | Either | Negated
 
 @dataclass(frozen=True, slots=True)
 class Aggregated:
-    """``function(argument)`` over all bindings of the body with equal values in the columns of
-    the head that are no aggregates; ``count(*)`` has no argument."""
+    """``function(argument)`` over the bindings of each group; ``count(*)`` has no argument.
+
+    The columns of the head without aggregates are the grouping keys.
+    """
 
     function: Function
     argument: Value | None
@@ -266,14 +278,14 @@ class Aggregated:
 
 @dataclass(frozen=True, slots=True)
 class Witnessed:
-    """A path of the atom of the rule's own body that is called ``path`` by ``as``."""
+    """A path that matches the atom named ``path`` in the rule's own body."""
 
     path: str
     location: Location | None = field(default=None, compare=False)
 
 
 Output = Value | Aggregated | Witnessed
-"""The content of a column of the answer that is not a vertex."""
+"""The value of a column of the answer that is not a vertex."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,12 +297,12 @@ class Rule:
         variables: the columns of the head.
         body: the atoms.
         location: the place in the text.
-        conditions: a row counts if all of them are true.
+        conditions: a binding is in the result if all conditions are true.
         properties: the columns that are not vertices of the body: for
             ``Answer(x, e.amount as much)`` it is ``("much", Property("e", "amount"))``; in an
             answer any :data:`Output`.
-        window: if given, the body is one edge of a derived predicate, and each of its coalesced
-            results is valid for at most the window that it begins in.
+        window: a window over a derived predicate, or None; with a window the body is one edge of
+            that predicate, and each coalesced result is valid at most until its window ends.
     """
 
     head: str
@@ -314,9 +326,9 @@ class Rule:
 class LabelSet:
     """All labels but some: the meaning of ``_`` and ``!(a|^b)``.
 
-    ``forward`` are the labels left out of the edges that are walked from source to target,
-    ``backward`` of those walked the other way; None: none are walked that way. The labels are
-    those of ``stream``, or of all streams.
+    ``forward`` are the labels excluded from forward edges, ``backward`` those excluded from
+    backward edges; None excludes all edges of that direction. The labels are those of ``stream``,
+    or of all streams.
     """
 
     forward: tuple[str, ...] | None = ()
@@ -324,7 +336,7 @@ class LabelSet:
     stream: str | None = None
 
     def among(self, labels: Iterable[str]) -> Iterator[tuple[str, bool]]:
-        """The labels that it does not leave out, each with whether it is walked backwards."""
+        """The labels in the set, each with whether its edges are walked backwards."""
         labels = list(labels)
         for inverse, left_out in ((False, self.forward), (True, self.backward)):
             if left_out is not None:
@@ -333,7 +345,7 @@ class LabelSet:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """An input label under a window of its own; None: that of the command line."""
+    """An input label under a window of its own; a window of None is the default window."""
 
     label: str
     window: Window | None
@@ -351,8 +363,10 @@ class WindowClause:
 
 @dataclass(frozen=True, slots=True)
 class Emit:
-    """``EMIT mode EVERY every``: the answer is reported at the multiples of ``every``, in the
-    unit of the windows; None: the greatest common divisor of their slides."""
+    """``EMIT mode EVERY every``: reports the answer at the multiples of ``every``.
+
+    ``every`` is in the unit of the windows; None is the greatest common divisor of their slides.
+    """
 
     mode: ReportMode
     every: int | None = None
@@ -364,16 +378,16 @@ class RegularQuery:
     """The result of every query language.
 
     Attributes:
-        rules: in the order of the text.
+        rules: the rules, in the order of the text.
         answer: the head of the rules that are the answer.
         windows: the window clauses.
-        warnings: lines for people.
+        warnings: the warnings, as lines to show.
         time_unit: the unit of the windows; None if all are in bare ticks, of the catalog's unit.
-        emit: when the answer is reported; None: each row when it is derived, with its validity.
+        emit: the times of reports; None returns each row when it is derived, with its validity.
         label_sets: the predicates that stand for sets of labels, which a catalog expands.
-        leaves: the predicates that stand for an input label, or a set, under its own window.
-        labels: the labels of constructed edges, with their predicates.
-        generated: the predicates, sets and leaves that the text does not name.
+        leaves: the predicates that stand for an input label or label set under its own window.
+        labels: the labels of constructed edges, each with its predicate.
+        generated: the names of predicates, sets and leaves that do not occur in the text.
     """
 
     rules: tuple[Rule, ...]

@@ -21,15 +21,15 @@ _LATER = (
 def with_path_columns(
     columns: Iterable[str | Column], atoms: Sequence[Atom], at: Location
 ) -> list[str | Column]:
-    """The columns of a head, of which those that are paths become path columns.
+    """The columns of a head, with the names of paths as path columns.
 
     Raises:
-        QueryError: E-PATHVAR for a path under the name of two atoms.
+        QueryError: E-PATHVAR for a name that two path atoms share.
     """
     vertices = set(variables_of(atoms))
     named = [atom.alias for atom in atoms if isinstance(atom, PathAtom)]
     paths = [name for name in named if name is not None and name not in vertices]
-    told: list[str | Column] = []
+    with_paths: list[str | Column] = []
     for column in columns:
         name: str | None
         called: str | None
@@ -39,15 +39,15 @@ def with_path_columns(
             name = column.value.name if isinstance(column.value, Variable) else None
             called, place = column.name or name, column.at
         if name is None or name not in paths:
-            told.append(column)
+            with_paths.append(column)
             continue
         check_one(paths.count(name), name, place)
-        told.append(Column(Witnessed(name, place), called, place, name))
-    return told
+        with_paths.append(Column(Witnessed(name, place), called, place, name))
+    return with_paths
 
 
 def check_one(atoms: int, name: str, at: Location) -> None:
-    """Refuses a path of several atoms.
+    """Refuses a path name that several atoms share.
 
     Raises:
         QueryError: E-PATHVAR.
@@ -68,10 +68,10 @@ def path_columns(rule: Rule) -> dict[str, Witnessed]:
 
 
 def check_paths(rules: Sequence[Rule], emit: Emit | None) -> None:
-    """The rules of an answer may return paths.
+    """Checks that the rules of an answer may return paths.
 
     Raises:
-        QueryError: E-LATER for paths beside other rules, aggregates or reports.
+        QueryError: E-LATER for paths with several rules, aggregates or reports.
     """
     for rule in rules:
         for name, of in path_columns(rule).items():

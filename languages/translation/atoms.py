@@ -157,17 +157,17 @@ class Atoms:
         return _Part(relation, columns, constants)
 
     def _scanned(
-        self, atom: Atom, label: Symbol | None, asked: Sequence[str]
+        self, atom: Atom, label: Symbol | None, requested: Sequence[str]
     ) -> tuple[Relation, tuple[str, ...], Origin | None]:
         """The rows of one label, with the requested properties that it has as columns."""
         plain = self.plain(atom) if label is None else self.relations[str(label.ref)]
-        if not asked or not isinstance(atom, Row):
+        if not requested or not isinstance(atom, Row):
             return plain, (), None
         if label is None:
             (origin,) = self.inputs.origins(atom)
         else:
             origin = self.inputs.origin_of(str(label.ref), atom.location)
-        properties = tuple(name for name in asked if name in origin.properties)
+        properties = tuple(name for name in requested if name in origin.properties)
         scan = plain.expression.operator
         if not properties or not isinstance(scan, WScan):
             return plain, (), origin

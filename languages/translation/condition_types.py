@@ -74,9 +74,9 @@ def resolved(
         if len(kinds) > 1:
             several[key(of)] = kinds
 
-    asked = [of for _, output in rule.properties for of in references_in(output)]
-    asked += [of for condition in rule.conditions for of in references(condition)]
-    for of in asked:
+    referenced = [of for _, output in rule.properties for of in references_in(output)]
+    referenced += [of for condition in rule.conditions for of in references(condition)]
+    for of in referenced:
         if isinstance(of, Property):
             look_up(of)
     if not rule.conditions and not computes(rule):

@@ -154,7 +154,9 @@ class _Expansion:
             self.deadline.check("sets of labels were written out")
             candidates += [(stream, label) for label in _labels_of(stream, at, shown)]
         walked = {False: labels.forward, True: labels.backward}
-        without = {way: frozenset(names) for way, names in walked.items() if names is not None}
+        without = {
+            inverse: frozenset(names) for inverse, names in walked.items() if names is not None
+        }
         most = sum(len(candidates) - len(left_out) for left_out in without.values())
         if most > MOST_LABELS:
             raise _too_many_labels("it stands", most, at, shown)

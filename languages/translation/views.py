@@ -97,8 +97,8 @@ class _Reading:
             constructed = self._labels(view, at, inside)
             for number, clause in enumerate(own):
                 if clause.stream == view and leaf is None:
-                    wanted = label.rpartition(".")[2]
-                    if not clause.labels or wanted in clause.labels:
+                    own_name = label.rpartition(".")[2]
+                    if not clause.labels or own_name in clause.labels:
                         window = clause.window
                         used.add(number)
             window = leaf.window if leaf is not None else window

@@ -18,6 +18,7 @@ from headrace.api.service.bodies import ConstantName
 from headrace.catalog import load
 from headrace.costmodel.constants import Constants
 from headrace.languages import detect
+from headrace.languages.registry import LANGUAGES
 from tests.api.command import CATALOG, EXAMPLES, ROOT
 from tests.api.serving import LOOPBACK, metric, served, settings
 
@@ -118,6 +119,18 @@ def test_every_example_is_there(client: httpx.Client) -> None:
         assert one["title"]
         assert all("source" not in stream for stream in one["catalog"]["streams"].values())
         assert detect(one["query"], "query") == one["language"]
+
+
+def test_languages_are_those_of_the_registry(client: httpx.Client) -> None:
+    assert client.get("/languages").json() == [
+        {
+            "name": language.name,
+            "title": language.title,
+            "endings": list(language.endings),
+            "comment": language.comment,
+        }
+        for language in LANGUAGES
+    ]
 
 
 def test_the_page_is_served_with_its_files_and_runs_nothing_else(client: httpx.Client) -> None:

@@ -143,6 +143,7 @@ def test_the_api_describes_itself(client: httpx.Client) -> None:
         "/optimize": {"post"},
         "/explain": {"post"},
         "/examples": {"get"},
+        "/languages": {"get"},
         "/plans/{id}": {"get"},
         "/plans/{id}/explanation": {"get"},
         "/plans/{id}/memo": {"get"},

@@ -244,7 +244,15 @@ def test_the_description_of_the_api_is_served_from_here(client: httpx.Client) ->
 
 def test_answers_fit_the_described_types(app: FastAPI, client: httpx.Client) -> None:
     paths = app.openapi()["paths"]
-    for path in ("/metrics", "/streams", "/examples", "/healthz", "/readyz", "/queries"):
+    for path in (
+        "/metrics",
+        "/streams",
+        "/examples",
+        "/languages",
+        "/healthz",
+        "/readyz",
+        "/queries",
+    ):
         said = paths[path]["get"]["responses"]["200"]["content"]
         kind = client.get(path, headers=HIM).headers["content-type"].partition(";")[0]
         assert list(said) == [kind], path

@@ -41,13 +41,13 @@ _NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """A browser without a window; one that is installed."""
-    found = next((path for name in _NAMES if (path := shutil.which(name))), None)
-    if found is None:
+    executable = next((path for name in _NAMES if (path := shutil.which(name))), None)
+    if executable is None:
         pytest.skip("there is no Chromium on PATH: apt-get install chromium")
     with sync_playwright() as playwright:
         # The pages are our own; containers have no sandbox and little shared memory.
-        given = ["--no-sandbox", "--disable-dev-shm-usage"]
-        browser = playwright.chromium.launch(executable_path=found, args=given)
+        arguments = ["--no-sandbox", "--disable-dev-shm-usage"]
+        browser = playwright.chromium.launch(executable_path=executable, args=arguments)
         yield browser
         browser.close()
 
@@ -55,13 +55,13 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a service that ends each search early."""
-    made = settings(
+    service_settings = settings(
         tmp_path_factory.mktemp("home"),
         catalog=load(CATALOG),
         hosts=LOOPBACK,
         longest_search_ms=1500.0,
     )
-    with served(create_app(made)) as client:
+    with served(create_app(service_settings)) as client:
         yield str(client.base_url)
 
 

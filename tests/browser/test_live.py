@@ -18,13 +18,13 @@ from tests.browser.test_page import TRIANGLE, opened, optimize
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     home = tmp_path_factory.mktemp("home")
-    made = settings(home, catalog=load(CATALOG), hosts=LOOPBACK)
-    with served(create_app(made)) as client:
+    service_settings = settings(home, catalog=load(CATALOG), hosts=LOOPBACK)
+    with served(create_app(service_settings)) as client:
         yield str(client.base_url)
 
 
 @pytest.mark.spark
-def test_from_a_query_to_its_results(page: Page) -> None:
+def test_a_typed_query_runs_and_shows_its_results(page: Page) -> None:
     opened(page)
     optimize(page, TRIANGLE)
     page.get_by_role("tab", name="Live").click()

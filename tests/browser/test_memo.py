@@ -18,8 +18,8 @@ from tests.waiting import PATIENCE
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A service that never cuts a search, so that the memo is always the same."""
     home = tmp_path_factory.mktemp("home")
-    made = settings(home, hosts=LOOPBACK, longest_search_ms=1000 * PATIENCE)
-    with served(create_app(made)) as client:
+    service_settings = settings(home, hosts=LOOPBACK, longest_search_ms=1000 * PATIENCE)
+    with served(create_app(service_settings)) as client:
         yield str(client.base_url)
 
 
@@ -35,11 +35,11 @@ def chain(address: str) -> str:
     }
     body = {"query": CHAIN, "streams": {"s": {"labels": labels}}}
     answer = httpx.post(f"{address}/optimize", json=body, timeout=PATIENCE, trust_env=False)
-    found: str = answer.json()["id"]
-    return found
+    id_: str = answer.json()["id"]
+    return id_
 
 
-def test_the_memo_of_a_query_of_twelve_atoms(page: Page, chain: str) -> None:
+def test_the_memo_of_twelve_atoms_is_drawn(page: Page, chain: str) -> None:
     page.goto(f"/#/memo/{chain}")
     memo = page.locator(".memo")
     boxes = memo.locator("[data-box]")
@@ -86,10 +86,10 @@ def test_the_winner_comes_first_among_alternatives(page: Page, chain: str) -> No
     # From an expression to the step of the search that created it.
     details.get_by_role("button", name="expressions").click()
     members = details.get_by_role("listbox", name="Expressions of group")
-    made = members.get_by_role("option").filter(has_text="by Pattern").first
-    rule = re.search(r"by (\w+)", made.inner_text())
+    created = members.get_by_role("option").filter(has_text="by Pattern").first
+    rule = re.search(r"by (\w+)", created.inner_text())
     assert rule
-    made.get_by_text("created").click()
+    created.get_by_text("created").click()
     expect(page.get_by_role("tab", name="Search")).to_have_attribute("aria-selected", "true")
     step = page.locator("article.step")
     expect(step.get_by_role("heading")).to_have_text(rule[1])

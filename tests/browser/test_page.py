@@ -47,7 +47,7 @@ def settled(page: Page) -> None:
     expect(page.locator("[data-box]").first).to_be_attached()
 
 
-def asked(answer: Response) -> dict[str, Any]:
+def body_of(answer: Response) -> dict[str, Any]:
     """The body of the request of a response."""
     body: dict[str, Any] = answer.request.post_data_json or {}
     return body
@@ -57,7 +57,7 @@ def boxes(page: Page, operator: str) -> Locator:
     return page.get_by_role("button", name=re.compile(f"^{operator} "))
 
 
-def test_from_typing_a_query_to_its_plan(page: Page) -> None:
+def test_a_typed_query_is_planned_and_drawn(page: Page) -> None:
     opened(page)
     optimize(page, TRIANGLE)
     expect(page.get_by_role("button", name=re.compile("^WSCAN mathoverflow.c2q"))).to_be_visible()
@@ -95,8 +95,8 @@ def test_every_example_is_planned(page: Page) -> None:
             page.get_by_label("Example", exact=True).select_option(example.name)
         assert answer.value.status == 200, example.name
         settled(page)
-        found = json.loads(answer.value.text())
-        expect(page).to_have_url(re.compile(found["id"]))
+        planned = json.loads(answer.value.text())
+        expect(page).to_have_url(re.compile(planned["id"]))
         expect(page.get_by_role("alert"), example.name).to_have_count(0)
 
 
@@ -109,14 +109,14 @@ def test_sliders_and_rules_change_the_plan(page: Page) -> None:
     slider.focus()
     with page.expect_response(QUESTION) as answer:
         slider.press("End")
-    rates = asked(answer.value)["catalog"]["streams"]["mathoverflow"]["labels"]
+    rates = body_of(answer.value)["catalog"]["streams"]["mathoverflow"]["labels"]
     assert rates["c2a"]["rate"] == pytest.approx(0.1735764, rel=1e-3)
     expect(cost).not_to_have_text(before)
     page.get_by_text("Rules", exact=True).click()
     rule = page.get_by_role("checkbox", name=re.compile("PatternAssociate"))
     with page.expect_response(QUESTION) as answer:
         rule.uncheck()
-    assert asked(answer.value)["options"]["disabled_rules"] == ["PatternAssociate"]
+    assert body_of(answer.value)["options"]["disabled_rules"] == ["PatternAssociate"]
     with page.expect_response(QUESTION):
         page.get_by_role("button", name="Reset").click()
     expect(cost).to_have_text(before)
@@ -135,7 +135,7 @@ def test_a_link_shows_the_plan_again(page: Page) -> None:
     expect(page.get_by_role("alert")).to_contain_text("is kept")
 
 
-def test_back_leads_to_the_query_before(page: Page) -> None:
+def test_the_back_button_restores_the_previous_query(page: Page) -> None:
     """And not to each position of a slider."""
     opened(page)
     example = page.url
@@ -175,19 +175,19 @@ def test_plans_are_saved_as_files(page: Page, tmp_path: Path) -> None:
 SVG = "http://www.w3.org/2000/svg"
 
 
-def test_names_are_text_whatever_they_say(page: Page) -> None:
+def test_names_with_markup_are_shown_as_text(page: Page) -> None:
     opened(page)
     script, image = "<script>alert(1)</script>", "<img src=x onerror=alert(2)>"
     optimize(page, f"Answer(x, z) <- `{script}`(x, y), `{image}`+(y, z) WINDOW 1d")
     expect(page.get_by_role("alert")).to_contain_text(re.compile("^E-UNKNOWN"))
-    known = {"rate": 1, "distinct_src": 9, "distinct_trg": 9}
-    streams = {f"<b>{script}": {"labels": {script: known, image: known}}}
+    statistics = {"rate": 1, "distinct_src": 9, "distinct_trg": 9}
+    streams = {f"<b>{script}": {"labels": {script: statistics, image: statistics}}}
     body = {
         "query": f"Answer(x, z) <- `{script}`(x, y), `{image}`+(y, z) WINDOW 1d",
         "streams": streams,
     }
-    found = page.request.post("/optimize", data=body).json()
-    page.goto(f"/#/plan/{found['id']}")
+    planned = page.request.post("/optimize", data=body).json()
+    page.goto(f"/#/plan/{planned['id']}")
     page.reload()
     settled(page)
     expect(page.locator("svg").get_by_text(script).first).to_be_attached()
@@ -199,7 +199,7 @@ def test_names_are_text_whatever_they_say(page: Page) -> None:
     assert page.locator("#app script, #app img, #app b >> text=script").count() == 0
 
 
-def test_the_keyboard_is_enough(page: Page) -> None:
+def test_the_page_is_usable_by_keyboard_alone(page: Page) -> None:
     opened(page)
     optimize(page, TRIANGLE)
     page.get_by_role("tab", name="Plan").focus()
@@ -217,7 +217,7 @@ def test_the_keyboard_is_enough(page: Page) -> None:
     expect(page.get_by_role("article")).to_have_count(0)
 
 
-def test_a_phone_shows_all_of_it(page: Page) -> None:
+def test_a_phone_shows_the_whole_page(page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     opened(page)
     page.get_by_role("button", name="Alternatives").click()
@@ -246,7 +246,7 @@ def test_colours_follow_the_system_and_can_be_chosen(page: Page, scheme: str) ->
     expect(shown).to_have_attribute("data-theme", other)
 
 
-def test_a_service_that_was_away_comes_back(page: Page, tmp_path: Path) -> None:
+def test_the_page_reconnects_to_a_restarted_service(page: Page, tmp_path: Path) -> None:
     home = tmp_path / "home"
     with serving.running(home) as first:
         port = first.address.rpartition(":")[2]
@@ -267,15 +267,19 @@ def test_a_service_that_was_away_comes_back(page: Page, tmp_path: Path) -> None:
         expect(page.get_by_role("alert")).to_have_count(0)
 
 
-def test_a_token_is_asked_for_and_kept_in_the_tab(browser: Browser, tmp_path: Path) -> None:
+def test_the_page_prompts_for_a_token_and_keeps_it_in_the_tab(
+    browser: Browser, tmp_path: Path
+) -> None:
     secret = "plan-" + "p" * 20
-    made = serving.settings(tmp_path, tokens=(token(secret, "plan"),), searches_at_once=1)
-    with serving.served(create_app(made)) as client:
+    service_settings = serving.settings(
+        tmp_path, tokens=(token(secret, "plan"),), searches_at_once=1
+    )
+    with serving.served(create_app(service_settings)) as client:
         page = browser.new_page(base_url=str(client.base_url))
         page.goto("/")
         dialog = page.get_by_role("dialog")
-        for given in ("wrong-" + "w" * 20, secret):
-            dialog.get_by_label("Token").fill(given)
+        for typed in ("wrong-" + "w" * 20, secret):
+            dialog.get_by_label("Token").fill(typed)
             dialog.get_by_role("button", name="Go on").click()
         expect(dialog).to_have_count(0)
         expect(page.locator("[data-box]").first).to_be_visible()
@@ -299,13 +303,13 @@ document.getAnimations().every(
 """
 
 
-def test_nothing_is_in_the_way_of_assistive_technology(page: Page) -> None:
+def test_the_page_has_no_accessibility_violations(page: Page) -> None:
     """The rules of axe-core for WCAG 2 A and AA hold in each view, light and dark."""
     build_page.install(tests=True)
     axe = (build_page.WEB / "node_modules" / "axe-core" / "axe.min.js").read_text("utf-8")
     opened(page)
     optimize(page, TRIANGLE)
-    found: list[str] = []
+    violations: list[str] = []
     for look in ("Dark", "Light"):
         page.get_by_role("button", name=f"{look} colours").click()
         for view, content in VIEWS.items():
@@ -317,16 +321,16 @@ def test_nothing_is_in_the_way_of_assistive_technology(page: Page) -> None:
                 page.locator("[data-box]").last.click()
             until(lambda: page.evaluate(NOTHING_MOVES))
             page.evaluate(axe)
-            told = page.evaluate("axe.run({runOnly: ['wcag2a', 'wcag2aa']})")
-            found += [
+            report = page.evaluate("axe.run({runOnly: ['wcag2a', 'wcag2aa']})")
+            violations += [
                 f"{look} {view}: {one['id']} at {node['target']}: {node['failureSummary']}"
-                for one in told["violations"]
+                for one in report["violations"]
                 for node in one["nodes"]
             ]
-    assert not found, "\n".join(found)
+    assert not violations, "\n".join(violations)
 
 
-def test_the_description_of_the_api_needs_nothing_from_elsewhere(page: Page) -> None:
+def test_the_api_page_loads_nothing_from_other_hosts(page: Page) -> None:
     # The fixture fails if another host is contacted or the policy is violated.
     page.goto("/docs")
     expect(page.get_by_text("Counters for Prometheus")).to_be_visible()
@@ -337,8 +341,8 @@ def test_the_description_of_the_api_needs_nothing_from_elsewhere(page: Page) -> 
 
 
 def test_a_drawing_of_a_plan_runs_no_script(page: Page) -> None:
-    asked = {"query": "Answer(x, y) <- x (a2q/c2a)+ y WINDOW 3d", "format": "html"}
-    drawn = page.request.post("/explain", data=asked)
+    body = {"query": "Answer(x, y) <- x (a2q/c2a)+ y WINDOW 3d", "format": "html"}
+    drawn = page.request.post("/explain", data=body)
     policy = drawn.headers["content-security-policy"]
     # A browser that opens the answer gets it with this policy.
     page.route(

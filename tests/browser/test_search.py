@@ -18,8 +18,8 @@ def plan(address: str) -> str:
     query = Path(EXAMPLES / "chains.rq").read_text("utf-8")
     body = {"query": query}
     answer = httpx.post(f"{address}/optimize", json=body, timeout=PATIENCE, trust_env=False)
-    found: str = answer.json()["id"]
-    return found
+    id_: str = answer.json()["id"]
+    return id_
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_steps_give_the_same_state_forwards_and_backwards(search: Page) -> None:
     assert state(search) == seen[-1]
 
 
-def test_the_step_that_created_an_operator_of_the_plan(search: Page) -> None:
+def test_an_operator_of_the_plan_leads_to_the_step_that_created_it(search: Page) -> None:
     origins = search.get_by_role("group", name="Where the operators of the plan came from")
     origins.get_by_role("button", name="HASH_JOIN").first.click()
     step = search.locator("article.step")
@@ -77,7 +77,7 @@ def test_the_step_that_created_an_operator_of_the_plan(search: Page) -> None:
     assert set(steps.locator(".head").all_inner_texts()) == {rule}
 
 
-def test_keys_go_along_the_search_after_a_click_on_its_tab(page: Page, plan: str) -> None:
+def test_arrow_keys_step_through_the_search_after_a_click_on_its_tab(page: Page, plan: str) -> None:
     page.goto(f"/#/plan/{plan}")
     tab = page.get_by_role("tab", name="Search")
     tab.click()

@@ -46,7 +46,7 @@ def written(folder: Path, name: str, data: bytes | str) -> str:
 ROWS = [("1", "2", "a", 5), ("é,x", "2", "b", 6), ("07", "7", "a", 6)]
 
 
-def test_the_same_rows_in_every_format(tmp_path: Path) -> None:
+def test_every_format_gives_the_same_rows(tmp_path: Path) -> None:
     names = ["src", "trg", "label", "ts"]
     table = pa.table({n: [row[i] for row in ROWS] for i, n in enumerate(names)})
     text = io.StringIO()
@@ -83,11 +83,11 @@ def test_the_same_rows_in_every_format(tmp_path: Path) -> None:
         ("part-000.snappy.parquet", "parquet"),
     ],
 )
-def test_the_format_is_told_by_the_name(name: str, expected: str) -> None:
+def test_the_file_name_decides_the_format(name: str, expected: str) -> None:
     assert format_of(name) == expected
 
 
-def test_columns_are_mapped_and_others_are_left_out(tmp_path: Path) -> None:
+def test_mapped_columns_are_read_and_others_ignored(tmp_path: Path) -> None:
     path = written(tmp_path, "x.csv", "SRC|w|UNIXTS|DST\n1|.|5|2\n")
     columns = {"src": "SRC", "trg": "DST", "ts": "UNIXTS"}
     assert edges_of(EdgeFile(path, label="a", columns=columns, separator="|")) == [
@@ -95,7 +95,7 @@ def test_columns_are_mapped_and_others_are_left_out(tmp_path: Path) -> None:
     ]
 
 
-def test_files_without_a_header(tmp_path: Path) -> None:
+def test_a_file_without_a_header_has_numbered_or_named_fields(tmp_path: Path) -> None:
     path = written(tmp_path, "x.txt", "1 2 5\n3 4 6\n")
     named = EdgeFile(path, label="a", header=False, names=("trg", "src", "ts"), separator=" ")
     assert edges_of(named) == [("2", "1", "a", 5), ("4", "3", "a", 6)]
@@ -122,7 +122,7 @@ def test_json_numbers_are_vertices_too(tmp_path: Path) -> None:
     assert edges_of(EdgeFile(path, "json", "a"))[1] == ("1", "2", "a", 4)
 
 
-def test_iso_times_and_time_units(tmp_path: Path) -> None:
+def test_iso_times_are_converted_to_the_time_unit(tmp_path: Path) -> None:
     path = written(
         tmp_path, "x.csv", "src,trg,ts\n1,2,1970-01-01T00:01:00Z\n1,2,1970-01-01 00:01:30\n"
     )
@@ -153,7 +153,7 @@ CSV_FAULTS = [
 
 
 @pytest.mark.parametrize(("row", "reason"), CSV_FAULTS)
-def test_a_faulty_row_of_csv_is_set_aside(tmp_path: Path, row: str, reason: str) -> None:
+def test_an_invalid_row_of_csv_is_rejected(tmp_path: Path, row: str, reason: str) -> None:
     path = written(tmp_path, "x.csv", f"src,trg,label,ts\n1,2,a,5\n\n{row}\n3,4,a,6\n")
     assert edges_of(EdgeFile(path)) == [("1", "2", "a", 5), ("3", "4", "a", 6)]
     assert rejected_of(EdgeFile(path)) == [(4, reason, row)]
@@ -185,7 +185,7 @@ JSON_FAULTS = [
 
 
 @pytest.mark.parametrize(("row", "reason"), JSON_FAULTS, ids=range(len(JSON_FAULTS)))
-def test_a_faulty_row_of_json_is_set_aside(tmp_path: Path, row: str, reason: str) -> None:
+def test_an_invalid_row_of_json_is_rejected(tmp_path: Path, row: str, reason: str) -> None:
     good = '{"src": 1, "trg": 2, "label": "a", "ts": 5}\n'
     for blank in ("\n", ""):
         path = written(tmp_path, "x.jsonl", f"{good}{blank}{row}\n{good}")
@@ -195,7 +195,7 @@ def test_a_faulty_row_of_json_is_set_aside(tmp_path: Path, row: str, reason: str
         assert why.startswith(reason)
 
 
-def test_lines_that_are_not_utf8(tmp_path: Path) -> None:
+def test_lines_that_are_not_utf8_are_rejected(tmp_path: Path) -> None:
     path = written(tmp_path, "x.csv", b"src,trg,ts\n1,\xff,5\n1,2,6\n")
     assert edges_of(EdgeFile(path, label="a")) == [("1", "2", "a", 6)]
     assert rejected_of(EdgeFile(path, label="a")) == [(2, "the line is not UTF-8", r"1,\xff,5")]
@@ -203,7 +203,7 @@ def test_lines_that_are_not_utf8(tmp_path: Path) -> None:
     assert rejected_of(EdgeFile(path, "json", "a"))[0][1] == "the line is not UTF-8"
 
 
-def test_faulty_rows_of_parquet(tmp_path: Path) -> None:
+def test_invalid_rows_of_parquet_are_rejected(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     moment = datetime(1970, 1, 1, 0, 0, 7, tzinfo=UTC)
     table = pa.table(
@@ -220,14 +220,14 @@ def test_faulty_rows_of_parquet(tmp_path: Path) -> None:
     assert json.loads(rejected_of(file)[1][2])["src"] == 3
 
 
-def test_types_that_are_no_vertices(tmp_path: Path) -> None:
+def test_columns_of_other_types_are_refused_as_vertices(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     pq.write_table(pa.table({"src": [1.0], "trg": [2], "ts": [3]}), path)
     with pytest.raises(EdgeFileError, match="column 'src' is double: expected text, whole numbers"):
         edges_of(EdgeFile(str(path), "parquet", "a"))
 
 
-def test_deletions_are_told_apart(tmp_path: Path) -> None:
+def test_the_op_column_distinguishes_deletions(tmp_path: Path) -> None:
     path = written(tmp_path, "x.csv", "src,trg,ts,op\n1,2,5,+\n1,2,6,-\n1,2,7,\n1,2,8,?\n")
     assert [e[3] for e in edges_of(EdgeFile(path, label="a"))] == [5, 7]
     assert [(r[0], r[1][:14]) for r in rejected_of(EdgeFile(path, label="a"))] == [
@@ -240,7 +240,7 @@ def test_deletions_are_told_apart(tmp_path: Path) -> None:
     assert [r.line for r in batch.rejected] == [5]
 
 
-def test_a_file_that_says_no_deletions_may_be_of_a_stream_with_some(tmp_path: Path) -> None:
+def test_a_file_without_an_op_column_has_insertions_only(tmp_path: Path) -> None:
     path = written(tmp_path, "x.csv", "src,trg,ts\n1,2,5\n")
     (batch,) = read(EdgeFile(path, label="a", deletions=True))
     assert batch.edges["op"].to_pylist() == ["+"]
@@ -252,7 +252,7 @@ def test_a_stored_graph_needs_no_times(tmp_path: Path) -> None:
         assert edges_of(EdgeFile(path, format_of(path), "a", stored=True)) == [("1", "2", "a", 0)]
 
 
-def test_strict_reading_ends_at_the_first_faulty_row(tmp_path: Path) -> None:
+def test_strict_reading_ends_at_the_first_rejected_row(tmp_path: Path) -> None:
     path = written(tmp_path, "x.csv", "src,trg,ts\n1,2,5\n1,2,x\n1,2\n")
     with pytest.raises(RejectedRowError) as caught:
         list(read(EdgeFile(path, label="a"), strict=True))
@@ -280,7 +280,7 @@ def test_strict_reading_ends_at_the_first_faulty_row(tmp_path: Path) -> None:
         (b"PAR1rubbish", {"format": "parquet"}, "cannot be read as Parquet"),
     ],
 )
-def test_files_that_cannot_be_read(
+def test_unreadable_files_are_refused(
     tmp_path: Path, data: bytes | str, file: dict[str, Any], message: str
 ) -> None:
     path = written(tmp_path, "x", data)
@@ -331,7 +331,7 @@ def test_a_missing_column_comes_with_its_remedy(
         assert message in str(caught.value)
 
 
-def test_files_that_are_not_there(tmp_path: Path) -> None:
+def test_missing_files_are_refused(tmp_path: Path) -> None:
     for name in ("none.csv", "none.json", "none.parquet"):
         with pytest.raises(EdgeFileError, match="cannot be read"):
             edges_of(EdgeFile(str(tmp_path / name), format_of(name)))
@@ -340,24 +340,24 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("separator", ["", "ab", "é", '"', "\n"])
-def test_separators_that_are_none(separator: str) -> None:
+def test_invalid_separators_are_refused(separator: str) -> None:
     with pytest.raises(EdgeFileError, match="a separator is one ASCII character"):
         EdgeFile("x", separator=separator)
 
 
-def test_a_file_has_a_header_or_given_names() -> None:
+def test_a_file_with_a_header_takes_no_field_names() -> None:
     with pytest.raises(EdgeFileError, match="only a file without a header"):
         EdgeFile("x", names=("src", "trg", "ts"))
 
 
 @pytest.mark.parametrize("data", ["", "src,trg,ts", "src,trg,ts\n", "src,trg,ts\n\n\n"])
-def test_files_without_rows(tmp_path: Path, data: str) -> None:
+def test_files_without_rows_give_no_edges(tmp_path: Path, data: str) -> None:
     path = written(tmp_path, "x.csv", data)
     assert edges_of(EdgeFile(path, label="a")) == []
     assert rejected_of(EdgeFile(path, label="a")) == []
 
 
-def test_a_line_without_end_is_cut_and_the_rest_is_read(tmp_path: Path) -> None:
+def test_an_overlong_line_is_rejected_and_reading_continues(tmp_path: Path) -> None:
     long = b"x" * (LONGEST_LINE + 2_000_000)
     path = written(tmp_path, "x.csv", b"src,trg,ts\n1,2,3\n" + long + b"\n4,5,6\n\n7,8\n")
     file = EdgeFile(path, label="a")
@@ -378,7 +378,7 @@ def test_lines_keep_their_numbers_over_many_blocks(tmp_path: Path) -> None:
     assert rejected == [(i + 2, rows[i]) for i in range(0, 200_000, 50_000)]
 
 
-def test_memory_follows_the_block_and_not_the_file(tmp_path: Path) -> None:
+def test_memory_is_bounded_by_the_block_size(tmp_path: Path) -> None:
     row = b"1,2,3\n"
     path = written(tmp_path, "x.csv.gz", gzip.compress(b"src,trg,ts\n" + row * 5_000_000))
     file = EdgeFile(path, label="a", vertex_type="integer")
@@ -413,7 +413,7 @@ def test_a_quoted_value_may_hold_line_ends(tmp_path: Path) -> None:
         assert rejected_of(file) == []
 
 
-def test_a_record_of_several_lines_is_set_aside_whole_at_its_first_line(tmp_path: Path) -> None:
+def test_a_record_of_several_lines_is_rejected_whole_at_its_first_line(tmp_path: Path) -> None:
     fields = ['"a\r\n1,2,5\nb",2,x', '1,"2\n3,4,6",7,8', '1,"2"\t"\n3,4,6', '1,2,"\n3,4,6']
     body = f"{fields[0]}\n1,2,5\n{fields[1]}\n\n{fields[2]}\r\n{fields[3]}\n9,9,9\n"
     path = written(tmp_path, "x.csv", "src,trg,ts\n" + body)
@@ -429,7 +429,7 @@ def test_a_record_of_several_lines_is_set_aside_whole_at_its_first_line(tmp_path
         list(read(file, strict=True))
 
 
-def test_an_open_quote_ends_with_the_file(tmp_path: Path) -> None:
+def test_an_unclosed_quote_rejects_the_rest_of_the_file(tmp_path: Path) -> None:
     path = written(tmp_path, "x.csv", 'src,trg,ts\n1,2,5\n"1,2,6\n3,4,7\n')
     file = EdgeFile(path, label="a")
     assert edges_of(file) == [("1", "2", "a", 5)]
@@ -449,9 +449,7 @@ def test_a_record_may_be_longer_than_a_block(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", [b"1,2,3\n", b"x" * 1_000_000])
-def test_a_quote_that_is_not_closed_ends_the_reading_of_a_long_file(
-    tmp_path: Path, line: bytes
-) -> None:
+def test_an_unclosed_quote_in_a_long_file_raises(tmp_path: Path, line: bytes) -> None:
     path = written(
         tmp_path, "x.csv", b'src,trg,ts\n1,2,3\n"' + line * (LONGEST_LINE // len(line) + 2)
     )
@@ -559,7 +557,7 @@ plain = st.text(st.sampled_from("ab1; é-"), max_size=3)
 
 
 @given(st.lists(st.tuples(plain, plain, plain).map(",".join).filter(bool), min_size=1))
-def test_both_ways_through_csv_agree(lines: list[str]) -> None:
+def test_fast_and_careful_csv_readers_agree(lines: list[str]) -> None:
     block = Block(1, "\n".join(lines).encode())
     fast = delimited._fast(block, 3, [2, 0], ",")
     # A record in quotes has the careful way taken; it is the last one of all.
@@ -576,7 +574,7 @@ values = st.one_of(st.integers(-5, 5), st.integers(-(2**63), 2**63 - 1), st.text
 
 
 @given(st.lists(st.fixed_dictionaries({"src": values, "ts": values}, optional={"z": values})))
-def test_both_ways_through_json_agree(rows: list[dict[str, object]]) -> None:
+def test_fast_and_careful_json_readers_agree(rows: list[dict[str, object]]) -> None:
     block = Block(7, "\n".join(json.dumps(row) for row in rows).encode())
     fast = json_lines._fast(block, ["src", "ts"])
     careful = json_lines._careful(block, ["src", "ts"])

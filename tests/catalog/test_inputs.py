@@ -34,7 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_inputs(folder: Path) -> None:
+def test_inputs_expand_to_files_and_labels(folder: Path) -> None:
     files = files_of_inputs(["a.csv", "x=b.tsv", "sub", "*/*.csv"])
     assert [(f.path, f.label, f.format, f.separator) for f in files] == [
         ("a.csv", None, "csv", ","),
@@ -45,7 +45,7 @@ def test_inputs(folder: Path) -> None:
     ]
 
 
-def test_a_file_may_have_the_sign_in_its_name(folder: Path) -> None:
+def test_a_file_name_may_contain_an_equals_sign(folder: Path) -> None:
     (folder / "x=a.csv").write_text("")
     (folder / "day=1").mkdir()
     (folder / "day=1" / "e.csv").write_text("")
@@ -58,12 +58,12 @@ def test_a_file_may_have_the_sign_in_its_name(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["none.csv", "x=none.csv", "*.parquet"])
-def test_inputs_that_are_not_there(folder: Path, path: str) -> None:
+def test_missing_inputs_are_refused(folder: Path, path: str) -> None:
     with pytest.raises(EdgeFileError, match="there is no such file"):
         files_of_inputs([path])
 
 
-def test_the_layout_of_files_without_a_header(folder: Path) -> None:
+def test_columns_and_separator_describe_files_without_a_header(folder: Path) -> None:
     layout = Layout.of("src, trg,_,ts", r"\t", "millisecond", "integer")
     (file,) = files_of_inputs(["a.csv"], layout)
     assert (file.names, file.header, file.separator) == (("src", "trg", "_", "ts"), False, "\t")
@@ -79,12 +79,12 @@ def test_the_layout_of_files_without_a_header(folder: Path) -> None:
         ("src,src,trg", "src is given twice"),
     ],
 )
-def test_layouts_that_are_none(columns: str, message: str) -> None:
+def test_invalid_layouts_are_refused(columns: str, message: str) -> None:
     with pytest.raises(EdgeFileError, match=message):
         Layout.of(columns)
 
 
-def test_a_stream_without_files(folder: Path) -> None:
+def test_a_stream_without_files_is_refused(folder: Path) -> None:
     with pytest.raises(EdgeFileError, match="stream s: it has no source"):
         files_of_stream(Stream("s", {}), "second")
     with pytest.raises(EdgeFileError, match="stream s: 'kafka' is no file format; files are csv"):
@@ -93,7 +93,7 @@ def test_a_stream_without_files(folder: Path) -> None:
         files_of_stream(Stream("s", {}, Source("csv", ("none",))), "second")
 
 
-def test_the_files_of_a_stream(folder: Path) -> None:
+def test_a_stream_describes_its_files(folder: Path) -> None:
     options = {"Delimiter": "|", "HEADER": "False"}
     stream = Stream(
         "s",
@@ -151,7 +151,7 @@ def test_a_measured_catalog_describes_the_same_edges(
     assert loaded.streams["stored"].stored
 
 
-def test_files_of_different_layouts_are_no_stream_of_a_catalog(folder: Path) -> None:
+def test_files_of_different_layouts_are_refused_as_one_stream(folder: Path) -> None:
     (folder / "a.csv").write_text("src,trg,ts\n1,2,3\n")
     (folder / "sub" / "c.jsonl").write_text('{"src": 1, "trg": 2, "ts": 3}')
     with pytest.raises(EdgeFileError, match=r"a\.csv and sub/c\.jsonl are laid out differently"):

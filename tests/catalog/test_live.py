@@ -17,7 +17,7 @@ def source_of(source: dict[str, Any], **stream: Any) -> LiveSource:
     return live_source(catalog.streams["s"], catalog.time_unit)
 
 
-def test_messages_of_json() -> None:
+def test_json_messages_become_edges() -> None:
     source = source_of(
         {"format": "kafka", "options": {"subscribe": "t"}},
         label="pays",
@@ -48,7 +48,7 @@ def test_messages_of_json() -> None:
     assert reasons[2:4] == ("trg is missing", "amount 'much' is not a number")
 
 
-def test_messages_of_csv() -> None:
+def test_csv_messages_become_edges() -> None:
     source = source_of(
         {"format": "socket", "value": "csv", "fields": ["ts", "_", "src", "trg"]},
         label="a",
@@ -65,7 +65,7 @@ def test_messages_of_csv() -> None:
     assert edges_of_messages(source.message, [b"", None]).edges.num_rows == 0
 
 
-def test_a_folder_that_is_followed() -> None:
+def test_a_followed_folder_is_a_live_source() -> None:
     source = source_of(
         {"format": "csv", "path": {"a": "in", "b": "of"}, "options": {"sep": ";"}, "follow": True}
     )
@@ -83,7 +83,9 @@ def test_a_folder_that_is_followed() -> None:
         ({"format": "kafka", "value": "json", "fields": ["src"]}, "only messages of CSV"),
     ],
 )
-def test_entries_that_do_not_fit(source: dict[str, Any], mention: str) -> None:
+def test_inconsistent_entries_of_live_sources_are_refused(
+    source: dict[str, Any], mention: str
+) -> None:
     with pytest.raises(CatalogError, match=mention):
         source_of(source)
 

@@ -36,7 +36,7 @@ edges = st.lists(st.tuples(names, names, st.sampled_from(["k", "l"]), st.integer
 
 
 @given(st.lists(edges, max_size=4))
-def test_everything_is_counted(groups: list[list[Edge]]) -> None:
+def test_statistics_equal_exact_counts(groups: list[list[Edge]]) -> None:
     measured = measure([batch(group) for group in groups], now=NOW)
     everything = [edge for group in groups for edge in group]
     assert measured.rows == len(everything)
@@ -58,7 +58,7 @@ def test_everything_is_counted(groups: list[list[Edge]]) -> None:
         assert (statistics.longest_path, statistics.population) == (None, None)
 
 
-def test_reading_ends_with_the_batch_that_is_enough() -> None:
+def test_reading_ends_with_the_batch_that_completes_the_sample() -> None:
     def endless() -> object:
         time = 0
         while True:
@@ -107,7 +107,7 @@ def test_a_sample_does_not_distort_rates(tmp_path: Path) -> None:
     assert whole.statistics["few"].rate == pytest.approx(0.01)
 
 
-def test_files_one_after_the_other_in_time_are_one_stream(tmp_path: Path) -> None:
+def test_rates_of_consecutive_files_are_those_of_one_stream(tmp_path: Path) -> None:
     files = []
     for day in range(3):
         file = write(tmp_path / f"day{day}", [(i, i, day * 1000 + i) for i in range(1000)])
@@ -116,14 +116,14 @@ def test_files_one_after_the_other_in_time_are_one_stream(tmp_path: Path) -> Non
     assert measure_files(files * 2, now=NOW).statistics["a"].rate == 2.0
 
 
-def test_time_between_files_is_no_time_of_the_stream(tmp_path: Path) -> None:
+def test_gaps_between_files_do_not_lower_rates(tmp_path: Path) -> None:
     files = [write(tmp_path / "a", [(1, 2, i) for i in range(100)])]
     files.append(write(tmp_path / "b", [(1, 2, 10**6 + i) for i in range(300)]))
     statistics = measure_files(files, now=NOW).statistics
     assert (statistics["a"].rate, statistics["b"].rate) == (0.25, 0.75)
 
 
-def test_a_label_that_never_occurs_is_known(tmp_path: Path) -> None:
+def test_a_label_without_edges_has_empty_statistics(tmp_path: Path) -> None:
     files = [write(tmp_path / "none", []), write(tmp_path / "a", [(1, 2, 3)])]
     measured = measure_files(files, now=NOW)
     assert measured.statistics["none"].rate == 0
@@ -148,7 +148,7 @@ def test_rejected_rows_are_counted_and_the_first_are_shown(tmp_path: Path) -> No
         measure_files([EdgeFile(str(path), label="a")], strict=True)
 
 
-def test_progress_of_every_file(tmp_path: Path) -> None:
+def test_progress_is_reported_for_every_file(tmp_path: Path) -> None:
     files = [write(tmp_path / name, [(1, 2, 3)] * 10) for name in "ab"]
     seen: list[tuple[int, int]] = []
     measure_files(files, on_progress=lambda done, total: seen.append((done, total)))
@@ -258,7 +258,7 @@ def test_labels_are_measured_as_if_each_stood_alone(tmp_path: Path) -> None:
         assert together[label].distinct_properties == {"p": 6}
 
 
-def test_measuring_ends_when_it_has_enough(tmp_path: Path) -> None:
+def test_measuring_ends_when_enough_returns_true(tmp_path: Path) -> None:
     path = tmp_path / "many.csv"
     lines = (f"v{i},w{i},a,{i}" for i in range(300_000))
     path.write_text("src,trg,label,ts\n" + "\n".join(lines) + "\n", "utf-8")

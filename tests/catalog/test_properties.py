@@ -78,7 +78,7 @@ def reasons_of(file: EdgeFile) -> list[tuple[int, str]]:
     return [(r.line, r.reason) for batch in read(file) for r in batch.rejected]
 
 
-def test_the_same_values_in_every_format(tmp_path: Path) -> None:
+def test_every_format_gives_the_same_values(tmp_path: Path) -> None:
     table = pa.table({n: [row[i] for row in ROWS] for i, n in enumerate(NAMES)})
     pq.write_table(table, tmp_path / "x.parquet")
     paths = [
@@ -137,7 +137,7 @@ def test_values_of_another_type_reject_their_row(tmp_path: Path) -> None:
     assert [row[4:] for row in edges] == [(None,) * 4, (" ", 7, math.inf, False)]
 
 
-def test_json_says_which_member_is_no_value(tmp_path: Path) -> None:
+def test_json_names_the_member_of_another_type(tmp_path: Path) -> None:
     lines = '{"src": 1, "trg": 2, "label": "a", "ts": 1, "name": [1]}\n'
     lines += '{"src": 1.5, "trg": 2, "label": "a", "ts": 1}\n'
     lines += '{"src": 1, "trg": 2, "label": "a", "ts": 1, "name": true, "weight": NaN}\n'
@@ -150,7 +150,7 @@ def test_json_says_which_member_is_no_value(tmp_path: Path) -> None:
     assert (row["name"], row["weight"]) == ("true", None)
 
 
-def test_types_of_parquet_columns(tmp_path: Path) -> None:
+def test_parquet_columns_become_properties_of_their_types(tmp_path: Path) -> None:
     when = datetime(1970, 1, 1, 0, 1, tzinfo=UTC)
     table = pa.table(
         {
@@ -182,7 +182,7 @@ def test_types_of_parquet_columns(tmp_path: Path) -> None:
         values_of(EdgeFile(path, "parquet", "a", properties={"list": "string"}))
 
 
-def test_a_property_may_have_another_column(tmp_path: Path) -> None:
+def test_a_property_may_have_a_column_of_another_name(tmp_path: Path) -> None:
     path = written(tmp_path, "x.csv", "1,2,9,0\n")
     columns = {"src": "_c0", "trg": "_c1", "ts": "_c3", "weight": "_c2"}
     file = EdgeFile(path, "csv", "a", columns, header=False, properties={"weight": "number"})
@@ -231,7 +231,7 @@ def test_a_catalog_declares_properties(tmp_path: Path) -> None:
         ("{weight: 4}", "{weight: -4}", "expected at least 0"),
     ],
 )
-def test_properties_that_cannot_be(old: str, new: str, message: str) -> None:
+def test_invalid_properties_are_refused(old: str, new: str, message: str) -> None:
     assert old in CATALOG
     with pytest.raises(CatalogError, match=message):
         loads(CATALOG.replace(old, new))
@@ -291,7 +291,7 @@ def test_the_catalog_of_the_documentation() -> None:
         (10, [], None),
     ],
 )
-def test_text_that_is_nearly_all_numbers_is_doubtful(
+def test_text_that_is_nearly_all_numbers_gets_a_warning(
     tmp_path: Path, numbers: int, others: list[str], message: str | None
 ) -> None:
     values = [*map(str, range(numbers)), *others]
@@ -310,7 +310,7 @@ def test_text_that_is_nearly_all_numbers_is_doubtful(
             assert warning.startswith("the property n is read as text")
 
 
-def test_text_in_one_file_alone_is_doubtful(tmp_path: Path) -> None:
+def test_text_in_one_of_several_files_gets_a_warning(tmp_path: Path) -> None:
     for name, last in (("a", "7"), ("b", "none")):
         rows = "".join(f"1,2,3,{k}\n" for k in range(20))
         (tmp_path / f"{name}.csv").write_text(f"src,trg,ts,n\n{rows}1,2,3,{last}\n")

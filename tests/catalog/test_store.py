@@ -47,7 +47,7 @@ streams:
 """
 
 
-def test_the_example_of_the_specification(tmp_path: Path) -> None:
+def test_the_example_of_the_specification_loads(tmp_path: Path) -> None:
     file = tmp_path / "catalog.yaml"
     file.write_text(EXAMPLE)
     assert load(file) == Catalog(
@@ -102,7 +102,7 @@ def test_numbers_may_be_written_as_people_write_them() -> None:
     assert statistics.distinct_trg == 1000
 
 
-def test_files_with_a_label_each() -> None:
+def test_a_source_may_map_each_file_to_a_label() -> None:
     text = "streams: {s: {source: {format: csv, path: {a: [x.csv, y.csv], b: z.csv}}}}"
     source = loads(text).streams["s"].source
     assert source is not None
@@ -256,7 +256,7 @@ def test_errors_say_where_and_what_was_expected(tmp_path: Path, text: str, messa
     assert re.match(rf"{re.escape(str(file))}: ?{re.escape(message)}", str(caught.value))
 
 
-def test_files_that_are_not_there_or_no_text(tmp_path: Path) -> None:
+def test_missing_or_binary_catalog_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(CatalogError, match=r"none\.yaml: cannot be read: No such file"):
         load(tmp_path / "none.yaml")
     with pytest.raises(CatalogError, match="cannot be read: Is a directory"):

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from headrace.catalog.timestamps import (
     finer_unit,
     microseconds_per_tick,
-    ticks_of_instants,
     ticks_of_texts,
+    ticks_of_times,
     whole_numbers,
 )
 
@@ -71,15 +71,15 @@ def test_ticks_of_a_text_alone_and_among_others(text: str | None, expected: int 
 def test_a_date_has_no_ticks_in_a_unit_without_length() -> None:
     assert ticks("5", "1970-01-01", unit="step") == [5, None]
     assert microseconds_per_tick("step") is None
-    assert ticks_of_instants(pa.array([5], pa.timestamp("s")), "step").to_pylist() == [None]
+    assert ticks_of_times(pa.array([5], pa.timestamp("s")), "step").to_pylist() == [None]
 
 
-def test_instants_of_every_kind() -> None:
+def test_arrow_times_of_every_type_become_ticks() -> None:
     for kind in (pa.timestamp("s"), pa.timestamp("ms"), pa.timestamp("ns", "Europe/Paris")):
         moments = pa.array([EPOCH + timedelta(seconds=90)], pa.timestamp("us", "UTC")).cast(kind)
-        assert ticks_of_instants(moments, "second").to_pylist() == [90]
-    assert ticks_of_instants(pa.array([1], pa.date32()), "second").to_pylist() == [86400]
-    assert ticks_of_instants(pa.array([None], pa.date32()), "second").to_pylist() == [None]
+        assert ticks_of_times(moments, "second").to_pylist() == [90]
+    assert ticks_of_times(pa.array([1], pa.date32()), "second").to_pylist() == [86400]
+    assert ticks_of_times(pa.array([None], pa.date32()), "second").to_pylist() == [None]
 
 
 local = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30))
@@ -88,12 +88,12 @@ moments = local | st.builds(lambda moment, zone: moment.replace(tzinfo=zone), lo
 
 
 @given(st.lists(moments, min_size=1), st.sampled_from(sorted(UNITS)), st.sampled_from("T "))
-def test_iso_times_are_those_of_python(instants: list[datetime], unit: str, between: str) -> None:
+def test_iso_times_are_those_of_python(moments: list[datetime], unit: str, between: str) -> None:
     expected = [
         ((i if i.tzinfo else i.replace(tzinfo=UTC)) - EPOCH) // timedelta(microseconds=UNITS[unit])
-        for i in instants
+        for i in moments
     ]
-    assert ticks(*(i.isoformat(between) for i in instants), unit=unit) == expected
+    assert ticks(*(i.isoformat(between) for i in moments), unit=unit) == expected
 
 
 @given(st.lists(st.none() | st.integers(-(2**70), 2**70).map(str) | st.text(max_size=5)))
@@ -124,5 +124,7 @@ def test_whole_numbers_are_those_of_python(texts: list[str | None]) -> None:
         (0, "second", None),
     ],
 )
-def test_times_that_are_too_large_for_their_unit(ticks: int, unit: str, finer: str | None) -> None:
+def test_times_too_large_for_their_unit_suggest_a_finer_unit(
+    ticks: int, unit: str, finer: str | None
+) -> None:
     assert finer_unit(ticks, unit) == finer

@@ -35,7 +35,7 @@ def csv_of(path: Path, header: str = "id,label,ts,age") -> Path:
     return path
 
 
-def test_the_same_rows_in_every_format(tmp_path: Path) -> None:
+def test_every_format_gives_the_same_rows(tmp_path: Path) -> None:
     plain = csv_of(tmp_path / "v.csv")
     (tmp_path / "v.csv.gz").write_bytes(gzip.compress(plain.read_bytes()))
     rows = [dict(zip(("id", "label", "ts", "age"), row, strict=True)) for row in ROWS]
@@ -53,7 +53,7 @@ def test_the_same_rows_in_every_format(tmp_path: Path) -> None:
         assert edges_of(file) == EDGES, file.path
 
 
-def test_columns_are_mapped_and_one_label_given(tmp_path: Path) -> None:
+def test_vertex_files_take_mapped_columns_and_one_label(tmp_path: Path) -> None:
     path = csv_of(tmp_path / "v.csv", "node,kind,ts,years")
     columns = {"id": "node", "age": "years"}
     file = EdgeFile(
@@ -66,7 +66,7 @@ def test_columns_are_mapped_and_one_label_given(tmp_path: Path) -> None:
     ("row", "reason"),
     [(",P,1", "id is empty"), ("7,,1", "label is empty"), ("7,P,-1", "ts -1 is negative")],
 )
-def test_a_row_that_is_no_vertex_is_set_aside(tmp_path: Path, row: str, reason: str) -> None:
+def test_a_row_without_a_valid_vertex_is_rejected(tmp_path: Path, row: str, reason: str) -> None:
     path = tmp_path / "v.csv"
     path.write_text(f"id,label,ts\n7,P,1\n{row}\n")
     (batch,) = read(EdgeFile(str(path), vertices=True))
@@ -74,7 +74,7 @@ def test_a_row_that_is_no_vertex_is_set_aside(tmp_path: Path, row: str, reason: 
     assert [(r.line, r.reason, r.text) for r in batch.rejected] == [(3, reason, row)]
 
 
-def test_integers_and_missing_columns(tmp_path: Path) -> None:
+def test_vertex_files_need_an_id_column_with_valid_ids(tmp_path: Path) -> None:
     path = csv_of(tmp_path / "v.csv")
     (batch,) = read(EdgeFile(str(path), vertices=True, vertex_type="integer"))
     assert batch.edges.to_pylist()[0] == {"src": 7, "trg": 7, "label": "P", "ts": 1}
@@ -103,7 +103,7 @@ streams:
 """
 
 
-def test_a_catalog_describes_them(tmp_path: Path) -> None:
+def test_a_catalog_describes_vertex_files(tmp_path: Path) -> None:
     path = csv_of(tmp_path / "v.csv", "node,label,ts,age")
     catalog = loads(CATALOG.replace("PATH", str(path)))
     assert dumps(catalog) == CATALOG.replace("PATH", str(path))
@@ -129,7 +129,7 @@ def test_invalid_declarations_of_vertices_are_refused() -> None:
             loads(f"streams: {{p: {{vertices: true, {line}}}}}")
 
 
-def test_a_label_of_vertices_is_another_than_one_of_edges() -> None:
+def test_vertex_labels_and_edge_labels_are_separate() -> None:
     label = "{rate: 1, distinct_src: 1, distinct_trg: 1}"
     catalog = loads(
         f"streams: {{e: {{labels: {{L: {label}}}}}, v: {{vertices: true, labels: {{L: {label}}}}}}}"
@@ -138,7 +138,7 @@ def test_a_label_of_vertices_is_another_than_one_of_edges() -> None:
     assert [s.name for s in catalog.streams_of("L", vertices=True)] == ["v"]
 
 
-def test_files_that_nothing_describes_are_measured(tmp_path: Path) -> None:
+def test_undeclared_vertex_files_are_measured(tmp_path: Path) -> None:
     path = csv_of(tmp_path / "v.csv", "id,label,ts,src")
     files = [EdgeFile(str(path), label="P", vertices=True)]
     catalog, _ = measured_catalog(files, now=datetime(2026, 1, 1, tzinfo=UTC))

@@ -83,10 +83,10 @@ def _started(jvm: Any, settings: Path, address: str) -> Iterator[Broker]:
     config = jvm.kafka.server.KafkaConfig(properties)
     server = jvm.kafka.server.KafkaRaftServer(config, jvm.org.apache.kafka.common.utils.Time.SYSTEM)
     server.startup()
-    given = jvm.java.util.HashMap()
-    given.put("bootstrap.servers", address)
+    client_settings = jvm.java.util.HashMap()
+    client_settings.put("bootstrap.servers", address)
     text = jvm.org.apache.kafka.common.serialization.StringSerializer
-    producer = jvm.org.apache.kafka.clients.producer.KafkaProducer(given, text(), text())
+    producer = jvm.org.apache.kafka.clients.producer.KafkaProducer(client_settings, text(), text())
     try:
         yield Broker(address, jvm, producer)
     finally:

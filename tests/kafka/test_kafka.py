@@ -102,7 +102,7 @@ def reachable(edges: Sequence[Edge], instant: int) -> set[tuple[str, str]]:
     return set(nx.transitive_closure(nx.DiGraph(valid), reflexive=False).edges)
 
 
-def test_killed_and_taken_up_again(kafka: Broker, tmp_path: Path) -> None:
+def test_a_killed_run_over_kafka_resumes_with_exact_results(kafka: Broker, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "catalog.yaml").write_text(CATALOG.format(address=kafka.address, delay=DELAY))
     named = {"a": "pays", "b": "other"}
@@ -119,23 +119,23 @@ def test_killed_and_taken_up_again(kafka: Broker, tmp_path: Path) -> None:
 
     end = max(edge[3] for edge in edges)
     kafka.send("pays", [*sent[100:], *messages([("0", "0", "other", end + DELAY + 1)])])
-    instants = range(end + LENGTH + 1)
-    wanted = {t: reachable(edges, t) for t in instants}
+    ticks = range(end + LENGTH + 1)
+    expected = {t: reachable(edges, t) for t in ticks}
 
     def complete() -> bool:
         results = read_jsonl(tmp_path / "out")
-        valid = {t: {r.bindings for r in results if r.ts <= t < r.exp} for t in instants}
-        return valid == wanted or run.process.poll() is not None
+        valid = {t: {r.bindings for r in results if r.ts <= t < r.exp} for t in ticks}
+        return valid == expected or run.process.poll() is not None
 
     with Run(tmp_path) as run:
         until(complete, run.interrupted)
-        out, said = run.interrupted()
-    found = read_jsonl(tmp_path / "out")
-    assert {t: {r.bindings for r in found if r.ts <= t < r.exp} for t in instants} == wanted, said
-    assert len(found) == len(set(found)), "each result once"
+        out, log = run.interrupted()
+    results = read_jsonl(tmp_path / "out")
+    assert {t: {r.bindings for r in results if r.ts <= t < r.exp} for t in ticks} == expected, log
+    assert len(results) == len(set(results)), "each result once"
     assert (run.process.returncode, out) == (130, "")
-    assert "reading kafka pays until Ctrl-C" in said
-    assert "Stopped after" in said
+    assert "reading kafka pays until Ctrl-C" in log
+    assert "Stopped after" in log
     rejected = [json.loads(line) for line in (tmp_path / "out/_headrace/rejected.jsonl").open()]
     assert [(r["topic"], r["offset"], r["text"]) for r in rejected] == [
         ("pays", 40, sent[40]),
@@ -146,7 +146,7 @@ def test_killed_and_taken_up_again(kafka: Broker, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_a_stream_that_is_put_into_a_service_that_runs(kafka: Broker, tmp_path: Path) -> None:
+def test_a_running_service_accepts_a_new_kafka_stream(kafka: Broker, tmp_path: Path) -> None:
     catalog = yaml.safe_load(CATALOG.format(address=kafka.address, delay=DELAY))
     stream = catalog["streams"]["payments"]
     stream["source"]["options"]["subscribe"] = "put"
@@ -167,18 +167,18 @@ def test_a_stream_that_is_put_into_a_service_that_runs(kafka: Broker, tmp_path: 
         before = client.post("/queries", json={"query": "Answer(x, y) <- a(x, y) WINDOW 20s"})
         assert len(numbered(list(events(client, before.json()["id"])))) == 2
         assert client.put("/streams/payments", json=stream).status_code == 200
-        made = client.post(
+        created = client.post(
             "/queries", json={"query": f"Answer(x, y) <- pays(x, y) WINDOW {LENGTH}s"}
         )
-        assert made.status_code == 201, made.text
-        wanted = {(x, y, ts) for x, y, _, ts in edges}
-        found: set[tuple[str, str, int]] = set()
-        following = events(client, made.json()["id"])
-        while not wanted <= found:
+        assert created.status_code == 201, created.text
+        expected = {(x, y, ts) for x, y, _, ts in edges}
+        received: set[tuple[str, str, int]] = set()
+        following = events(client, created.json()["id"])
+        while not expected <= received:
             event = next(following)
-            assert event.name != "end", client.get(f"/queries/{made.json()['id']}").json()
+            assert event.name != "end", client.get(f"/queries/{created.json()['id']}").json()
             if event.name == "result":
-                found.add((*event.data["bindings"].values(), event.data["ts"]))
+                received.add((*event.data["bindings"].values(), event.data["ts"]))
         following.close()
-        assert found == wanted
+        assert received == expected
         assert metric(client, "headrace_engine_starts_total") == 1, "the jars are there already"

@@ -219,7 +219,9 @@ def _error_of(text: str) -> QueryError:
 
 
 @pytest.mark.parametrize(("text", "place", "offending", "message"), SYNTAX)
-def test_syntax(text: str, place: str, offending: str, message: str) -> None:
+def test_syntax_errors_have_a_place_and_an_explanation(
+    text: str, place: str, offending: str, message: str
+) -> None:
     error = _error_of(text)
     assert error.code == "E-SYNTAX"
     assert f"{error.line}:{error.column}" == place
@@ -228,7 +230,7 @@ def test_syntax(text: str, place: str, offending: str, message: str) -> None:
 
 
 @pytest.mark.parametrize("length", ["3q", "P1M", "1.5", "1.5s", "soon", "99999999999999w"])
-def test_a_length_that_is_none_is_told_once(length: str) -> None:
+def test_an_invalid_length_is_reported_once(length: str) -> None:
     error = _error_of(f"A(x,y) <- a(x,y) WINDOW {length}")
     assert (error.code, error.text) == ("E-WINDOW", length)
     assert str(error).count(length) == 1
@@ -236,7 +238,9 @@ def test_a_length_that_is_none_is_told_once(length: str) -> None:
 
 
 @pytest.mark.parametrize(("code", "text", "place", "offending", "message"), OTHERS)
-def test_other_errors(code: str, text: str, place: str, offending: str, message: str) -> None:
+def test_semantic_errors_have_a_code_and_a_place(
+    code: str, text: str, place: str, offending: str, message: str
+) -> None:
     error = _error_of(text)
     assert error.code == code
     assert f"{error.line}:{error.column}" == place
@@ -250,7 +254,7 @@ def test_errors_without_a_place() -> None:
     assert "Unicode" in _error_of("A(x) <- a(x, '\udcff')").message
 
 
-def test_the_form_of_an_error() -> None:
+def test_an_error_has_code_place_text_reason_and_hint() -> None:
     error = _error_of("Answer(x, y) <-\n  likes(x, y) likes")
     assert error.expected == ("<-", "a comma", "(")
     assert str(error) == "E-SYNTAX 2:20: the query ends too early; expected <-, a comma or ("
@@ -298,7 +302,7 @@ def test_error_in_a_long_line_shows_the_part_around_it() -> None:
     assert caret == "    |         ^"
 
 
-def test_long_names_and_long_circles_are_cut() -> None:
+def test_long_names_and_long_cycles_are_shortened() -> None:
     long = "a" * 1000
     error = _error_of(f"A(x) <- {long}(x, y, z)")
     assert error.text == long
@@ -329,12 +333,12 @@ def test_every_code_is_explained_once() -> None:
         QueryError("E-NONE", "no such code")
 
 
-def test_long_lists_are_cut() -> None:
+def test_long_lists_are_shortened() -> None:
     assert listed(["a", "b"]) == "a, b"
     assert listed([str(n) for n in range(20)], most=3) == "0, 1, 2 and 17 more"
 
 
-def test_an_unknown_language() -> None:
+def test_an_unknown_language_is_refused() -> None:
     with pytest.raises(QueryError, match="known are gcore, rq") as caught:
         parse("A(x) <- a(x, y)", "sql")
     assert (caught.value.code, caught.value.text) == ("E-LANGUAGE", "sql")

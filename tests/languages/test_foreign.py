@@ -68,7 +68,7 @@ def error_of(text: str, language: str | None = None) -> QueryError:
     ],
 )
 @pytest.mark.parametrize("language", [None, "rq", "gcore"])
-def test_a_foreign_language_is_named_whatever_was_asked_for(
+def test_a_foreign_language_is_named_whatever_language_was_requested(
     text: str, name: str, written: str, language: str | None
 ) -> None:
     error = error_of(text, language)
@@ -96,16 +96,16 @@ def test_the_place_of_a_foreign_language_is_its_first_word() -> None:
         "MATCH (x)-[:a]->(y)",
     ],
 )
-def test_a_fault_in_a_language_of_ours_is_told_as_such(text: str) -> None:
+def test_errors_in_registered_languages_name_no_foreign_language(text: str) -> None:
     assert foreign_language(text) is None
     assert error_of(text).code == "E-SYNTAX"
 
 
-def test_names_of_other_languages_are_names() -> None:
+def test_keywords_of_foreign_languages_are_valid_names() -> None:
     assert parse("Return(x, y) <- create(x, y), from(y, x) WINDOW 5").answer == "Return"
 
 
-def test_a_match_without_what_it_gives_is_gcore() -> None:
+def test_a_match_without_a_return_clause_is_gcore() -> None:
     text = "MATCH (x)-[:a]->(y)"
     assert detect(text) == "gcore"
     assert "say first what the query gives" in error_of(text).hint
@@ -114,6 +114,6 @@ def test_a_match_without_what_it_gives_is_gcore() -> None:
 @pytest.mark.parametrize(
     "text", ["SELECT " * 20_000, "MATCH (" * 20_000, "MATCH (a) RETURN " + "-[a:b|" * 20_000]
 )
-def test_long_texts_are_looked_at_in_part(text: str) -> None:
+def test_long_texts_are_inspected_in_part(text: str) -> None:
     error = foreign_error(text, LANGUAGES)
     assert error is None or len(error.hint) < 1_000

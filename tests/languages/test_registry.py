@@ -30,7 +30,9 @@ from headrace.languages.registry import LANGUAGES, language_named
         ("", "query", "rq"),
     ],
 )
-def test_detection(text: str, file_name: str | None, language: str) -> None:
+def test_the_file_ending_or_the_text_decides_the_language(
+    text: str, file_name: str | None, language: str
+) -> None:
     assert detect(text, file_name) == language
 
 
@@ -41,12 +43,12 @@ def test_rq_recognizes_the_arrow_of_a_rule() -> None:
     assert not rq.recognizes("% A(x, y) <- a(x, y)\nMATCH (x)-[:a]->(y)")
 
 
-def test_a_language_can_be_named() -> None:
+def test_parse_takes_the_name_of_a_language() -> None:
     text = "A(x, y) <- a(x, y) WINDOW 5m"
     assert parse(text, "RQ", "minute").windows[0].window.range == 5
 
 
-def test_names_and_endings_are_taken_once() -> None:
+def test_names_and_endings_are_unique() -> None:
     names = [language.name for language in LANGUAGES]
     endings = [ending for language in LANGUAGES for ending in language.endings]
     assert len(set(names)) == len(names)
@@ -92,7 +94,7 @@ def test_a_registered_language_is_planned_by_ending_text_and_name(toy: Language)
     assert {one.plan.digest for one in (by_ending, by_text, by_name)} == {in_rq.plan.digest}
 
 
-def test_a_registered_language_may_be_that_of_a_view(toy: Language) -> None:
+def test_a_view_may_be_in_a_registered_language(toy: Language) -> None:
     planned = optimize(PlanRequest("Answer(x, y) <- b(x, y) WINDOW 5", catalog=CATALOG))
     assert [stream.name for stream in planned.plan.streams] == ["s"]
 

@@ -34,7 +34,9 @@ CATALOG = Catalog(
 
 
 @pytest.mark.parametrize(("condition", "properties", "counts"), ROWS)
-def test_conditions_come_out_as_shown(condition: str, properties: str, counts: str) -> None:
+def test_conditions_have_the_documented_results(
+    condition: str, properties: str, counts: str
+) -> None:
     query = parse(f"Answer(x) <- a(x, y) as e, {condition}", "rq")
     edge = Edge(0, "u", "v", "a", tuple(json.loads(properties).items()))
     expression = translate(query, CATALOG, Window(9)).expression
@@ -43,6 +45,6 @@ def test_conditions_come_out_as_shown(condition: str, properties: str, counts: s
     )
 
 
-def test_every_row_of_the_table_is_read() -> None:
+def test_every_row_of_the_documented_table_is_tested() -> None:
     assert TABLE is not None
     assert len(ROWS) == len(TABLE[1].splitlines()) >= 5

@@ -1,28 +1,37 @@
 """Concurrent runs in one session, and runs that are stopped from outside."""
 
-from __future__ import (annotations)
-from concurrent.futures import (ThreadPoolExecutor)
-from contextlib import (suppress)
-from dataclasses import (replace)
-from functools import (partial)
-from headrace.executor.spark.host.errors import (CancelledError)
-from headrace.executor.spark.host.files import (read_sealed)
-from headrace.executor.spark.report import (Progress, RunReport)
-from headrace.executor.spark.results.sinks import (ToFolder)
-from headrace.executor.spark.run import (RunOptions, run)
-from headrace.executor.spark.session.settings import (PROVIDER, streaming_session)
-from pathlib import (Path)
-from pyspark.sql import (SparkSession)
-from tests.executor.spark.plans import (csv_file, edges_of_a, expected, random_edges, reach, snapshots)
-from tests.executor.spark.running import (read_jsonl)
-from tests.waiting import (PATIENCE, until)
-from typing import (Any)
+from __future__ import annotations
+
 import json
-import psutil
-import pytest
 import shutil
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
 
+import psutil
+import pytest
+from pyspark.sql import SparkSession
+
+from headrace.executor.spark.host.errors import CancelledError
+from headrace.executor.spark.host.files import read_sealed
+from headrace.executor.spark.report import Progress, RunReport
+from headrace.executor.spark.results.sinks import ToFolder
+from headrace.executor.spark.run import RunOptions, run
+from headrace.executor.spark.session.settings import PROVIDER, streaming_session
+from tests.executor.spark.plans import (
+    csv_file,
+    edges_of_a,
+    expected,
+    random_edges,
+    reach,
+    snapshots,
+)
+from tests.executor.spark.running import read_jsonl
+from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.spark
 
@@ -75,17 +84,12 @@ def test_stopping_a_run_leaves_a_concurrent_run_alone(spark: SparkSession, tmp_p
     assert (dict(spark.conf.getAll), spark.conf.get(PROVIDER)) == (settings, provider)
 
 
-<<<<<<< /tmp/tmpqso48bzd/o
 def kept(spark: SparkSession) -> tuple[int, int, int]:
     """The threads that look after idle workers, and the connections between Spark and this process,
     as either side sees them."""
     jvm: Any = spark.sparkContext._jvm
     names = [t.getName() for t in jvm.java.lang.Thread.getAllStackTraces().keySet().toArray()]
     (java,) = (p for p in psutil.Process().children(recursive=True) if p.name() == "java")
-=======
-def connections(spark: SparkSession) -> int:
-    """The connections by which Spark calls functions here; each has a thread."""
->>>>>>> /tmp/tmpqso48bzd/t
     server: Any = spark.sparkContext._gateway._callback_server  # type: ignore[union-attr]
     port = server.server_socket.getsockname()[1]
     return (
@@ -96,13 +100,8 @@ def connections(spark: SparkSession) -> int:
 
 
 @pytest.mark.long
-<<<<<<< /tmp/tmpqso48bzd/o
 def test_spark_keeps_nothing_of_runs_that_have_ended(spark: SparkSession, tmp_path: Path) -> None:
     """Else a service would have a thread, a session and open files more with each start."""
-=======
-def test_ended_runs_leave_no_connection(spark: SparkSession, tmp_path: Path) -> None:
-    """The JVM collects connections once Python drops its references to callbacks."""
->>>>>>> /tmp/tmpqso48bzd/t
     inputs = {"input": [csv_file(tmp_path / "in.csv", EDGES)]}
     options = RunOptions(largest_slice=1_000)
     run(edges_of_a(), inputs, ToFolder(tmp_path / "first"), options, spark=spark)

@@ -355,7 +355,7 @@ def test_invalid_queries_are_refused(name: str) -> None:
         (f"{C} MATCH (x)-[:a]->(y) ON ({C} {M}), (x)-[:b]->(y) ON s", "it constructs r"),
     ],
 )
-def test_hints_and_what_was_expected(query: str, message: str) -> None:
+def test_errors_have_hints_and_expected_constructs(query: str, message: str) -> None:
     assert message in str(error_of(query))
 
 

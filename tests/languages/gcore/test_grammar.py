@@ -52,7 +52,7 @@ def names(link: Edge) -> list[str]:
     return [name.text for name in link.labels]
 
 
-def test_the_four_directions_of_an_edge() -> None:
+def test_an_edge_has_four_direction_forms() -> None:
     links = "-[:a]->", "<-[:a]-", "-[:a]-", "<-[:a]->", "-->", "<--", "--", "<-->", "-[]->"
     edges = [patterns(f"(x){link}(y)")[0].links[0] for link in links]
     right, left, either = Direction.RIGHT, Direction.LEFT, Direction.EITHER
@@ -60,7 +60,7 @@ def test_the_four_directions_of_an_edge() -> None:
     assert [link.direction for link in edges] == directions
 
 
-def test_every_part_of_a_vertex_and_an_edge() -> None:
+def test_the_tree_has_every_part_of_a_vertex_and_an_edge() -> None:
     (pattern,) = patterns(
         "(x:A|B:C {k = 'it''s'})-[e:a|`b c` {on = 3, at=-1.5, is = TRUE}]->()".replace("''", r"\'")
     )
@@ -104,7 +104,7 @@ def test_a_keyword_may_be_a_label_a_key_or_the_name_of_a_stream(word: str) -> No
     assert (read.macros[0].name, on.graph) == (Name(word, on.at), Name(word, on.at))
 
 
-def test_views_unions_and_nested_queries() -> None:
+def test_the_tree_has_views_unions_and_nested_queries() -> None:
     assert tree("graph view v as (select count(*) as n, f(x, y.k, 2), x match (x))").view == Name(
         "v", Location(1, 12)
     )
@@ -117,7 +117,7 @@ def test_views_unions_and_nested_queries() -> None:
     assert [len(block.matched) for block in read.matches[0].optional] == [1, 1]
 
 
-def test_or_binds_least_and_not_most() -> None:
+def test_or_binds_loosest_and_not_tightest() -> None:
     condition = (
         basic("SELECT x MATCH (x) WHERE x.k < 1 OR NOT (x) = (y) AND (x)-[:a]->(y) AND (x.k = 'a')")
         .matches[0]
@@ -139,7 +139,7 @@ def test_or_binds_least_and_not_most() -> None:
 HERE = Location(1, 1)
 
 
-def test_a_less_than_sign_before_a_negative_number_is_no_arrow() -> None:
+def test_less_than_before_a_negative_number_is_not_an_arrow() -> None:
     condition = basic("SELECT x MATCH (x) WHERE x.k <-1").matches[0].block.condition
     assert isinstance(condition, Comparison)
     assert condition.right == Literal(-1, HERE)
@@ -147,7 +147,7 @@ def test_a_less_than_sign_before_a_negative_number_is_no_arrow() -> None:
     assert isinstance(pattern, Pattern)
 
 
-def test_a_tree_is_a_value() -> None:
+def test_trees_compare_by_value_without_places() -> None:
     one, other = tree("SELECT x MATCH (x)-[:a]->()"), tree("SELECT x\nMATCH (x)-[:a]->()")
     assert one == other
     assert isinstance(one, Query)

@@ -28,7 +28,7 @@ def test_on_without_a_window_reads_a_stored_graph(on: str) -> None:
     assert text == "J[src1,trg2,Answer ; trg1=src2](W[5](social.likes), K(forums.in))"
 
 
-def test_a_path_over_both() -> None:
+def test_a_path_may_combine_a_stream_and_a_stored_graph() -> None:
     query = "SELECT x, f MATCH (x)-/<:in:in^>/->(f) ON forums"
     assert algebra(query) == "P[Answer;in·^in](K(in))"
 

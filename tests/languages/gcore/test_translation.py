@@ -326,7 +326,7 @@ CONDITIONS = {
 
 
 @pytest.mark.parametrize("name", CONDITIONS)
-def test_conditions_as_in_rq(name: str) -> None:
+def test_conditions_mean_the_same_in_rq(name: str) -> None:
     same(*CONDITIONS[name], PROPERTIES)
 
 
@@ -394,7 +394,7 @@ def test_labels_of_one_stream_may_have_windows_of_their_own() -> None:
     same(query, "Answer(x, z) <- a(x, y), b(y, z) ON s (a) WINDOW 5 ON s (b) WINDOW 7 SLIDE 7", TWO)
 
 
-def test_a_macro_is_taken_where_it_is_used() -> None:
+def test_a_macro_reads_the_source_of_its_pattern() -> None:
     same(
         "PATH D = (p)-[:x]->(q)-[:x]->(r) "
         "SELECT x, z MATCH (x)-/<~D+>/->(y) ON s WINDOW (5), (y)-/<~D+>/->(z) ON t WINDOW (7)",
@@ -409,7 +409,7 @@ def test_without_on_the_stream_that_has_the_label_is_read_and_the_window_is_the_
     assert logical == translated("Answer(x, y) <- a(x, y) WINDOW 4 SLIDE 2", "rq", ONE)
 
 
-def test_a_stream_without_a_window() -> None:
+def test_a_stream_without_a_window_is_refused() -> None:
     with pytest.raises(QueryError) as caught:
         translated("SELECT x, y MATCH (x)-[:a]->(y) ON s", "gcore", ONE)
     assert caught.value.code == "E-NOWIN"
@@ -471,7 +471,7 @@ OPTIONAL = {
 
 
 @pytest.mark.parametrize("name", OPTIONAL)
-def test_optional(name: str) -> None:
+def test_optional_translates_to_the_expected_rules(name: str) -> None:
     gcore, rq = OPTIONAL[name]
     window = Window(9)
     expected = parse(rq, "rq")
@@ -519,7 +519,7 @@ def test_warnings(text: str, code: str) -> None:
     assert warning.startswith(f"{code} 1:")
 
 
-def test_no_warning_of_a_step_that_is_reversed_and_not_repeated() -> None:
+def test_a_reversed_step_without_a_repeat_gets_no_warning() -> None:
     assert parse("SELECT x, y MATCH (x)-/<(:a^ :b)*>/->(y)", "gcore").warnings == ()
 
 

@@ -135,7 +135,7 @@ def test_one_label_is_scanned_with_the_columns_that_each_atom_needs() -> None:
     ]
 
 
-def test_columns_of_the_answer() -> None:
+def test_properties_of_the_answer_are_columns() -> None:
     query = parse("A(x, e.n, e.n as m, f.n) <- a(x,y) as e, a(y,z) as f", "rq")
     assert translate(query, CATALOG, Window(9)).columns == ("x", "n", "m", "f_n")
 
@@ -189,7 +189,9 @@ def test_invalid_conditions_are_refused(
         ("x < y", "a", "src < trg"),
     ],
 )
-def test_vertices_are_compared_as_what_they_are(test: str, stream: str, expected: str) -> None:
+def test_constants_take_the_type_of_the_vertices_beside_them(
+    test: str, stream: str, expected: str
+) -> None:
     assert f"F[{expected}]" in expression(f"A(x, y) <- {stream}(x,y), {test}")
 
 
@@ -203,7 +205,7 @@ def test_views_do_not_compare_vertices_with_numbers_either() -> None:
     assert [remedy.setting for remedy in caught.value.remedies] == ["vertex_type"]
 
 
-def test_too_many_conditions() -> None:
+def test_too_many_conditions_are_refused() -> None:
     many = ", ".join(f"e.n <> {k}" for k in range(300))
     with pytest.raises(QueryError, match="the conditions are too large"):
         expression(f"A(x) <- a(x,y) as e, {many}")
@@ -213,7 +215,7 @@ def test_a_property_beside_vertices_of_several_types_may_be_either() -> None:
     expression("A(x,y) <- x a|x y as d, a(x,z) as e, y = e.n")
 
 
-def test_conditions_that_only_other_languages_write() -> None:
+def test_conditions_beyond_rq_are_translated() -> None:
     n, r = Property("e", "n"), Property("e", "r")
     above = Comparison(n, ">", Literal(1), HERE)
     same = Comparison(Variable("e"), "=", Variable("f"), HERE)

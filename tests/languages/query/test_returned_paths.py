@@ -46,11 +46,11 @@ R = "J[src1,trg2,R ; trg1=src2](W[9](a), W[9](b))"
         ("Answer(x, p) <- x a{3,2} y as p.", "∅"),
     ],
 )  # fmt: skip
-def test_the_algebra(query: str, algebra: str) -> None:
+def test_returned_paths_translate_to_the_expected_algebra(query: str, algebra: str) -> None:
     assert one_line(translate(parse(f"{query} WINDOW 9"), CATALOG).expression) == algebra
 
 
-def test_simple_paths_are_told() -> None:
+def test_simple_paths_are_returned_under_simple_semantics() -> None:
     query = parse("Answer(x, p) <- x a+ y as p. WINDOW 9")
     simple = translate(query, CATALOG, semantics=PathSemantics.SIMPLE)
     assert one_line(simple.expression) == "E[src,trg;a+;simple](P[p;a+;simple](W[9](a)), W[9](a))"
@@ -108,7 +108,7 @@ def test_paths_beside_rules_aggregates_and_emit_are_refused(query: str, message:
     assert error.value.code == "E-LATER"
 
 
-def test_deletions_are_refused() -> None:
+def test_returned_paths_over_deletions_are_refused() -> None:
     with pytest.raises(QueryError, match="over a stream with deletions"):
         translate(parse(f"Answer(x, p) {P}. WINDOW 9"), DELETIONS)
     translate(parse(f"Answer(x, y) {P}. WINDOW 9"), DELETIONS)

@@ -180,7 +180,7 @@ def test_conditions_and_properties_read_as_themselves(
     assert printer.text(parse(text, "rq")) == text
 
 
-def test_text_of_conditions_that_rq_does_not_have() -> None:
+def test_conditions_beyond_rq_print_as_sql() -> None:
     x, n = Variable("x"), Property("e", "n")
     some = Comparison(n, ">", Literal(1), NOWHERE)
     text = printer.condition_text(
@@ -198,7 +198,7 @@ def test_the_examples_printed_read_as_themselves(name: str) -> None:
     assert parse(printer.text(query)) == query
 
 
-def test_printed_form_of_a_query() -> None:
+def test_a_query_has_one_printed_form() -> None:
     text = (
         "rl(u1,u2) :- (l(u1,_)), f+(u1,u2) as fp, 'x' (`a-b` + ^c){2}/d ?u2 "
         "?u, ?m <- u rl* v, p(v, m), ^c{3,2}(5, _), u () m "

@@ -74,7 +74,7 @@ def test_the_grammar_gives_every_text_one_tree(caplog: pytest.LogCaptureFixture)
         lark_logger.setLevel(level)
 
 
-def test_example_3_in_full() -> None:
+def test_example_3_reads_as_the_expected_query() -> None:
     query = parse(EXAMPLES["Example 3"][0])
     assert [(rule.head, rule.variables) for rule in query.rules] == [
         ("RL", ("u1", "u2")),
@@ -144,7 +144,7 @@ def test_example_3_in_full() -> None:
         ("l\n  (x % the source\n , y)", (edge("l", X, Y),)),
     ],
 )
-def test_atoms(text: str, atoms: tuple[Atom, ...]) -> None:
+def test_atoms_are_read(text: str, atoms: tuple[Atom, ...]) -> None:
     assert body(text) == atoms
 
 
@@ -185,7 +185,7 @@ def test_atoms(text: str, atoms: tuple[Atom, ...]) -> None:
         ("`a b`/c", "a b·c"),
     ],
 )
-def test_path_expressions(text: str, expected: str) -> None:
+def test_path_expressions_are_read(text: str, expected: str) -> None:
     assert path_of(text) == expected
 
 
@@ -202,11 +202,11 @@ def test_path_expressions(text: str, expected: str) -> None:
         "Answer(x, y) <- `a`(x, z), `b`(z, y).",
     ],
 )
-def test_ways_to_write_one_query(text: str) -> None:
+def test_equivalent_spellings_read_as_one_query(text: str) -> None:
     assert parse(text) == parse("Answer(x, y) <- a(x, z), b(z, y)")
 
 
-def test_the_dot_is_needed_nowhere() -> None:
+def test_the_final_dot_is_optional() -> None:
     text = "A(x, y) <- a(x, y), x b y{} B(x, y) <- A(x, y){} ?x, ?y <- A+(x, y) as C{} WINDOW 5{}"
     assert parse(text.replace("{}", "")) == parse(text.replace("{}", "."))
 
@@ -378,7 +378,7 @@ def test_conditions(text: str, printed: list[str]) -> None:
     assert conditions(", ".join(printed)) == printed
 
 
-def test_properties_in_the_head() -> None:
+def test_properties_in_the_head_are_named_columns() -> None:
     rule = parse("Answer(x, e.n, e.n as m, f.n, e.x) <- a(x, y) as e, b(y, z) as f", "rq").rules[0]
     assert rule.variables == ("x", "n", "m", "f_n", "e_x")
     assert dict(rule.properties) == {
@@ -397,7 +397,7 @@ def test_a_dot_without_blanks_may_end_a_rule() -> None:
     ]
 
 
-def test_labels_that_look_like_conditions() -> None:
+def test_labels_may_look_like_conditions() -> None:
     labels = ["abs(x, y)", "true(x, y)", "x abs y", "a (x, y)", "a *(x, y)", "a +(x, y)"]
     for text in labels:
         (rule,) = parse(f"Answer(x) <- {text}", "rq").rules

@@ -198,7 +198,7 @@ def test_the_order_of_atoms_is_that_of_the_text() -> None:
         ("A(x, y) <- x b/(a|b)* y", "P[A;b·(b|a)*](W[100](b), W[100](a))"),
     ],
 )
-def test_rules(query: str, expected: str) -> None:
+def test_rules_translate_to_the_expected_algebra(query: str, expected: str) -> None:
     assert algebra(query) == expected
 
 
@@ -254,7 +254,7 @@ def test_every_column_of_an_atom_has_a_variable() -> None:
         ("x, x, x_2", ("x", "x_3", "x_2")),
     ],
 )
-def test_the_columns_of_the_answer_have_names_of_their_own(
+def test_repeated_columns_of_the_answer_get_distinct_names(
     head: str, columns: tuple[str, ...]
 ) -> None:
     assert translated(f"A({head}) <- a(x, y), b(x, x_2)").columns == columns
@@ -284,13 +284,13 @@ def test_a_stored_graph_has_no_window(query: str, expected: str) -> None:
     assert translated(f"{query} WINDOW 5", WITH_GRAPH, None) == logical
 
 
-def test_a_window_for_all_streams_does_not_mean_a_stored_graph() -> None:
+def test_a_window_for_all_streams_excludes_stored_graphs() -> None:
     logical = translated("A(x, y) <- k(x, y) WINDOW 7", WITH_GRAPH, None)
     assert one_line(logical.expression) == "K(k)"
     assert [warning[:6] for warning in logical.warnings] == ["W-UNUS"]
 
 
-def test_the_clause_of_a_stream_tells_which_label_is_meant() -> None:
+def test_a_window_clause_of_a_stream_resolves_an_ambiguous_label() -> None:
     logical = translated("A(x, y) <- b(x, y) ON s (b) WINDOW 7", WITH_GRAPH, None)
     assert _scans(logical.expression) == {"b": ("s", Window(7))}
     logical = translated("A(x, y) <- `g.b`(x, y)", WITH_GRAPH, None)
@@ -306,7 +306,7 @@ def _scans(e: LogicalExpression) -> dict[str, tuple[str, Window | None]]:
     return windows
 
 
-def test_the_window_of_a_label_wins_over_its_streams_and_this_over_the_general_one() -> None:
+def test_the_most_specific_window_clause_wins() -> None:
     result = translated(
         "A(x, y) <- x a/b/c/d y "
         "WINDOW 10 ON t WINDOW 20 ON s (a) WINDOW 30 SLIDE 3 ON t (d) WINDOW 40",
@@ -321,7 +321,7 @@ def test_the_window_of_a_label_wins_over_its_streams_and_this_over_the_general_o
     assert result.warnings == ()
 
 
-def test_the_default_window_is_for_streams_that_have_none() -> None:
+def test_the_default_window_applies_to_streams_without_one() -> None:
     expression = translated("A(x, y) <- x a/c y ON t WINDOW 20", TWO).expression
     assert _scans(expression) == {"a": ("s", WINDOW), "c": ("t", Window(20))}
     error = error_of("A(x, y) <- x a/c y ON t WINDOW 20", TWO, None)
@@ -332,7 +332,7 @@ def test_the_default_window_is_for_streams_that_have_none() -> None:
     )
 
 
-def test_a_window_that_nothing_uses_is_warned_of() -> None:
+def test_an_unused_window_gets_a_warning() -> None:
     query = "A(x, y) <- a(x, y)\nON s (a) WINDOW 5\nON s WINDOW 6\nON t WINDOW 7\nWINDOW 8"
     warnings = translated(query, TWO).warnings
     assert [warning.split(": ")[:2] for warning in warnings] == [
@@ -350,7 +350,7 @@ def test_windows_are_counted_in_the_unit_of_the_catalog() -> None:
     assert translate(parse("A(x, y) <- a(x, y) WINDOW 24"), minutes).columns == ("x", "y")
 
 
-def test_a_label_of_two_streams_must_be_told_apart() -> None:
+def test_a_label_of_two_streams_must_be_qualified() -> None:
     error = error_of("A(x, y) <- a(x, z), x(z, y)", TWO)
     assert (error.code, error.text, error.column) == ("E-AMBIGUOUS", "x", 21)
     assert "in the streams s, t" in error.message
@@ -521,7 +521,7 @@ def test_the_type_goes_through_derived_predicates(query: str, condition: str) ->
     assert f"F[{condition}]" in algebra(query, Catalog(MIXED))
 
 
-def test_a_join_of_strings_and_integers_is_warned_of() -> None:
+def test_a_join_of_strings_and_integers_gets_a_warning() -> None:
     warnings = translated("A(x, y) <- a(x, z), n(z, y)", Catalog(MIXED)).warnings
     assert len(warnings) == 1
     assert warnings[0].startswith(

@@ -162,7 +162,7 @@ def test_edges_of_either_direction_are_compared_by_their_own_ends() -> None:
     assert changes(query.format("<>"), opposite) == [(("v1", "v2"), 1, 11)]
 
 
-def test_any_label_beside_a_window_of_its_own() -> None:
+def test_any_label_includes_a_label_with_its_own_window() -> None:
     lines = changes(
         "Answer(w, e.ts as kp, max(e.ts) as g0, count(*) as g1) <-"
         " _(y, w), b[WINDOW 8 SLIDE 1](3, y) as e. WINDOW 10 SLIDE 7",
@@ -172,7 +172,7 @@ def test_any_label_beside_a_window_of_its_own() -> None:
     assert {row for row, ts, exp in lines if ts <= 6 < exp} == {(3, 5, 5, 2), (3, 6, 6, 2)}
 
 
-def test_edges_of_a_view_are_told_by_their_labels() -> None:
+def test_edges_of_a_view_are_distinguished_by_their_labels() -> None:
     text = "CONSTRUCT (x)-[:q]->(y), (x)-[:r]->(y) MATCH (x)-[:a]->(y)"
     over = catalog("a", views={"v": View(text, "gcore")})
     assert changes("Answer(x, count(*) as n) <- v._(x, y).", over=over) == [(("v1", 2), 1, 12)]
@@ -207,7 +207,9 @@ def test_edges_of_a_view_are_told_by_their_labels() -> None:
         ),
     ],
 )
-def test_generated_names_are_no_labels(text: str, language: str, labels: Sequence[str]) -> None:
+def test_generated_names_differ_from_labels(
+    text: str, language: str, labels: Sequence[str]
+) -> None:
     query = parse(text, language)
     if language == "rq":
         assert parse(printer.text(query)) == query
@@ -222,7 +224,7 @@ def test_a_label_with_a_generated_name_is_among_any_labels() -> None:
     assert {row for row, *_ in lines} == {("v1", "v2"), ("v1", "v3")}
 
 
-def test_names_in_backquotes_do_not_meet_those_of_columns() -> None:
+def test_quoted_names_do_not_collide_with_column_names() -> None:
     edges: list[Edge] = [("a", "v1", "v2", 1, 1), ("a", "v1", "v2", 2, 2), ("b", "v2", "v3", 2, 2)]
     query = "Answer(count(*) as n) <- a(x, y), b(y, z) as `{}`."
     for name in ("edge 0", "e.ts", "_ 0 1"):

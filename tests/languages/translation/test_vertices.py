@@ -113,7 +113,7 @@ def test_vertex_atoms_as_algebra(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ALGEBRA)
-def test_the_text_reads_back(name: str) -> None:
+def test_printed_vertex_queries_read_as_the_same_query(name: str) -> None:
     query = read(ALGEBRA[name][0])
     assert parse(text(query)) == query
 
@@ -128,7 +128,7 @@ def test_the_text_reads_back(name: str) -> None:
         ("Answer(x) <- likes(x, y), P(_) ON s WINDOW 9 ON people", 1),
     ],
 )
-def test_one_term_is_told_from_a_path(written: str, meant: int) -> None:
+def test_an_atom_of_one_term_is_a_vertex_and_not_a_path(written: str, meant: int) -> None:
     query = read(written)
     assert vertex_labels(query) == ("P",)
     assert len(query.rules) == meant

@@ -61,7 +61,7 @@ def test_a_view_is_inlined_and_keeps_its_intervals_without_a_window(text: str, m
     assert algebra == meant
 
 
-def test_views_over_views_and_sets_of_labels() -> None:
+def test_views_may_read_views_and_label_sets() -> None:
     algebra = canonical("A(x, y) <- reach(x, y), friends._+(x, y), c(x, y) ON t WINDOW 8")
     assert algebra.count("W[9,3]") == 6
     assert "W[30]" in algebra
@@ -86,7 +86,7 @@ def test_invalid_views_are_refused(text: str, code: str, message: str) -> None:
     assert message in str(caught.value)
 
 
-def test_a_view_in_a_file(tmp_path: Path) -> None:
+def test_a_view_may_be_read_from_a_file(tmp_path: Path) -> None:
     (tmp_path / "v.gcore").write_text(
         "CONSTRUCT (x)-[:far]->(y) MATCH (x)-/<:a+>/->(y) ON s WINDOW (6)", "utf-8"
     )
@@ -99,7 +99,7 @@ def test_a_view_in_a_file(tmp_path: Path) -> None:
     assert load(tmp_path / "again.yaml") == catalog
 
 
-def test_no_window_over_what_deletions_may_take_back() -> None:
+def test_a_window_over_retractable_results_is_refused() -> None:
     catalog = loads(STREAMS.partition("views:")[0].replace("t: {", "t: {deletions: true, "))
     query = "d(x, y) <- c+(x, y). A(x, y) <- d[WINDOW 5](x, y) WINDOW 9"
     with pytest.raises(QueryError, match="stream with deletions"):

@@ -55,6 +55,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/languages": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** The query languages, in the order of their detection */
+        readonly get: operations["_all_languages_get"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/metrics": {
         readonly parameters: {
             readonly query?: never;
@@ -891,6 +908,26 @@ export interface components {
             readonly rule: string;
             /** Step */
             readonly step: number;
+        };
+        /**
+         * LanguageDocument
+         * @description A query language.
+         *
+         *     Attributes:
+         *         name: the value of the field `language` in requests.
+         *         title: the name to show.
+         *         endings: the endings of its files, each with its dot.
+         *         comment: the sign that begins a comment up to the end of the line.
+         */
+        readonly LanguageDocument: {
+            /** Comment */
+            readonly comment: string;
+            /** Endings */
+            readonly endings: readonly string[];
+            /** Name */
+            readonly name: string;
+            /** Title */
+            readonly title: string;
         };
         /**
          * LeftStep
@@ -2055,6 +2092,7 @@ export type GoalAlternative = components['schemas']['GoalAlternative'];
 export type Group = components['schemas']['Group'];
 export type GroupEstimate = components['schemas']['GroupEstimate'];
 export type KnownStep = components['schemas']['KnownStep'];
+export type LanguageDocument = components['schemas']['LanguageDocument'];
 export type LeftStep = components['schemas']['LeftStep'];
 export type Match = components['schemas']['Match'];
 export type MatchEdge = components['schemas']['MatchEdge'];
@@ -2308,6 +2346,98 @@ export interface operations {
                     readonly "application/json": {
                         readonly [key: string]: string;
                     };
+                };
+            };
+            /** @description No JSON */
+            readonly 400: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            readonly 404: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not in this state */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large a body */
+            readonly 413: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A query or request that cannot be taken */
+            readonly 422: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many at once; Retry-After says when */
+            readonly 429: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not now; Retry-After says when */
+            readonly 503: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly _all_languages_get: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Successful Response */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["LanguageDocument"][];
                 };
             };
             /** @description No JSON */

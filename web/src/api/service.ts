@@ -38,6 +38,7 @@ export const getAlternatives = (id: string, signal: Signal = null) =>
   );
 
 export const listExamples = () => bodyOf(() => client.GET("/examples"));
+export const listLanguages = () => bodyOf(() => client.GET("/languages"));
 
 export const listQueries = () => bodyOf(() => client.GET("/queries"));
 export const getQuery = (id: string) => bodyOf(() => client.GET("/queries/{id}", of(id)));

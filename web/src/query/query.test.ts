@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 
 import type { Problem } from "../api/problems";
 import { keyOf, knobs, labelsOf, scaledCatalog, type Catalog } from "./catalog";
-import { looksLike, PARSERS, type LanguageName } from "./languages";
+import { COLOURINGS, extensionOf } from "./colourings";
+import { guessedLanguage } from "./languages";
 import { spanOf } from "./position";
 import { adviceOf } from "./remedies";
 
@@ -57,8 +58,8 @@ describe("what to do about a problem", () => {
   });
 });
 
-function words(language: LanguageName, text: string): Record<string, string | null> {
-  const parser = PARSERS[language];
+function words(language: string, text: string): Record<string, string | null> {
+  const { parser } = COLOURINGS[language]!;
   const state = parser.startState!(2);
   const found: Record<string, string | null> = {};
   for (const line of text.split("\n")) {
@@ -101,9 +102,17 @@ describe("the editor colours", () => {
     expect(words("rq", "Answer(x, y) <- window(x, y)")["window"]).toBe("typeName"));
 });
 
-it("a language is told by how a text begins", () => {
-  expect(looksLike("// it\n SELECT x MATCH ()")).toBe("gcore");
-  expect(looksLike("% it\nAnswer(x) <- a(x, x)")).toBe("rq");
+describe("the language of a text", () => {
+  const language = (name: string) => ({ name, title: name, endings: [], comment: "%" });
+  const languages = ["gcore", "toy", "rq"].map(language);
+
+  it("is guessed by its beginning, else it is the last one", () => {
+    expect(guessedLanguage("// it\n SELECT x MATCH ()", languages)).toBe("gcore");
+    expect(guessedLanguage("% it\nAnswer(x) <- a(x, x)", languages)).toBe("rq");
+    expect(guessedLanguage("Answer(x) <- a(x, x)", [])).toBe("");
+  });
+  it("may have no colouring: it is edited as plain text", () =>
+    expect(extensionOf("toy")).toEqual([]));
 });
 
 describe("a catalog", () => {

@@ -4,8 +4,9 @@ import { problemToShow, type Problem } from "../api/problems";
 import type { ExampleDocument, Explanation, OptimizeBody, OptionsBody } from "../api/schema";
 import * as service from "../api/service";
 import { labelsOf, scaledCatalog, type Catalog } from "../query/catalog";
-import { looksLike, type LanguageName } from "../query/languages";
+import { guessedLanguage } from "../query/languages";
 import { currentPlan } from "./currentPlan.svelte";
+import { languages } from "./languages.svelte";
 
 type Chosen = "cost_model" | "parallelism" | "path_semantics" | "evaluate" | "disabled_rules";
 /** The options of the page; a window or slide that is empty is that of the query. */
@@ -35,8 +36,8 @@ const VALIDATE_AFTER_MS = 350;
 
 class Draft {
   query = $state("");
-  /** The language that was chosen; null: the one that the text looks like. */
-  chosenLanguage = $state<LanguageName | null>(null);
+  /** The name of the language that was chosen; null: the detected one. */
+  chosenLanguage = $state<string | null>(null);
   options = $state.raw<Options>(DEFAULTS);
   /** The catalog to plan over; null: that of the service. */
   catalog = $state.raw<Catalog | null>(null);
@@ -49,10 +50,14 @@ class Draft {
   /** What the service found wrong with a text while it was typed. */
   #validation = $state.raw<{ text: string; problem: Problem } | null>(null);
 
+  /** The language that the service detected for a text. */
+  #detected = $state.raw<{ text: string; language: string } | null>(null);
+
   #timer: ReturnType<typeof setTimeout> | undefined;
   #request: AbortController | undefined;
 
-  readonly language = $derived<LanguageName>(this.chosenLanguage ?? looksLike(this.query));
+  /** The name of the language to edit the text in. */
+  readonly language = $derived(this.chosenLanguage ?? this.#detectedLanguage());
   readonly labels = $derived(labelsOf(this.catalog ?? this.baseCatalog));
   /** Whether any slider or rule of `What if` differs from what is known. */
   readonly modified = $derived(
@@ -103,6 +108,7 @@ class Draft {
   openExample(example: ExampleDocument): void {
     this.query = example.query.trimEnd();
     this.chosenLanguage = null;
+    this.#detected = { text: this.query, language: example.language };
     this.catalog = example.catalog as unknown as Catalog;
     this.example = example.name;
     this.options = DEFAULTS;
@@ -119,7 +125,7 @@ class Draft {
   /** Shows a running query, which runs over the streams of the service, and its plan. */
   async openRunning(query: string, language: string | null, planId: string): Promise<void> {
     const text = (this.query = query.trimEnd());
-    this.chosenLanguage = languageNamed(language);
+    this.chosenLanguage = language;
     await currentPlan.open(planId);
     if (currentPlan.id === planId && currentPlan.explanation && this.query === text)
       this.#restore(currentPlan.explanation);
@@ -158,17 +164,20 @@ class Draft {
   async #validate(signal: AbortSignal): Promise<void> {
     const text = this.query;
     try {
-      await service.parse(this.body, signal);
-      if (this.query === text) this.#validation = null;
+      const { language } = (await service.parse(this.body, signal)) as { language: string };
+      if (this.query !== text) return;
+      this.#validation = null;
+      this.#detected = { text, language };
     } catch (error) {
       const problem = problemToShow(error);
       if (problem?.position && this.query === text) this.#validation = { text, problem };
     }
   }
 
-  #restore({ asked, catalog }: Explanation): void {
+  #restore({ asked, catalog, language }: Explanation): void {
     this.query = asked.query;
-    this.chosenLanguage = languageNamed(asked.language);
+    this.chosenLanguage = asked.language;
+    this.#detected = { text: asked.query, language };
     this.catalog = asked.catalog as unknown as Catalog | null;
     this.factors = {};
     this.baseCatalog = catalog as unknown as Catalog;
@@ -178,6 +187,11 @@ class Draft {
     this.options = { ...DEFAULTS, ...Object.fromEntries(chosen) };
   }
 
+  #detectedLanguage(): string {
+    if (this.#detected?.text === this.query) return this.#detected.language;
+    return guessedLanguage(this.query, languages.all);
+  }
+
   /** The catalog to send: numbers with factors are sent along with all others. */
   #catalogWithFactors(): Catalog | null {
     if (Object.values(this.factors).every((factor) => factor === 1)) return this.catalog;
@@ -185,8 +199,5 @@ class Draft {
     return base && scaledCatalog(base, this.factors);
   }
 }
-
-const languageNamed = (name: string | null | undefined): LanguageName | null =>
-  name === "rq" || name === "gcore" ? name : null;
 
 export const draft = new Draft();

@@ -18,16 +18,17 @@ describe("sliders", () => {
 describe("the windows of a query", () => {
   it("are found in both languages, and not in comments", () => {
     const rq = "% WINDOW 9d\nAnswer(x) <- a(x, x).\nON s WINDOW 7d SLIDE 1d ON t WINDOW 30 d";
-    expect(windowsIn(rq).map(({ value, unit, slide }) => [value, unit, slide])).toEqual([
+    expect(windowsIn(rq, "%").map(({ value, unit, slide }) => [value, unit, slide])).toEqual([
       [7, "d", 1],
       [30, "d", 0],
     ]);
-    const gcore = "SELECT a MATCH (a) ON s WINDOW (100d) SLIDE (1d)";
-    expect(windowsIn(gcore)[0]).toMatchObject({ value: 100, unit: "d", slide: 1 });
+    const gcore = "// WINDOW 9d\nSELECT a MATCH (a) ON s WINDOW (100d) SLIDE (1d) /* WINDOW 8d */";
+    expect(windowsIn(gcore, "//")).toHaveLength(1);
+    expect(windowsIn(gcore, "//")[0]).toMatchObject({ value: 100, unit: "d", slide: 1 });
   });
   it("are written anew where they stand, and never shorter than their slide", () => {
     const text = "a WINDOW 30d SLIDE 7d.";
-    const [found] = windowsIn(text);
+    const [found] = windowsIn(text, "%");
     expect(withWindow(text, found!, 50)).toBe("a WINDOW 50d SLIDE 7d.");
     expect(withWindow(text, found!, 3)).toBe("a WINDOW 7d SLIDE 7d.");
   });

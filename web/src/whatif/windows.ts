@@ -10,12 +10,16 @@ export interface WindowText {
   readonly slide: number;
 }
 
-const COMMENTS = /%[^\n]*|\/\/[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g;
+const SKIPPED = String.raw`/\*[\s\S]*?\*/|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'`;
+const SPECIAL = /[.*+?^${}()|[\]\\/]/g;
 const WINDOW =
   /\bwindow\s*\(?\s*(\d+(?:\.\d+)?)\s*([a-zµ]+)\)?(?:\s+slide\s*\(?\s*(\d+(?:\.\d+)?)\s*([a-zµ]+))?/gi;
 
-export function windowsIn(text: string): readonly WindowText[] {
-  const code = text.replace(COMMENTS, (comment) => " ".repeat(comment.length));
+/** The windows outside strings and comments; `comment` begins one up to the end of the line. */
+export function windowsIn(text: string, comment: string | undefined): readonly WindowText[] {
+  const line = comment ? `${comment.replace(SPECIAL, String.raw`\$&`)}[^\n]*|` : "";
+  const skipped = new RegExp(line + SKIPPED, "g");
+  const code = text.replace(skipped, (part) => " ".repeat(part.length));
   return [...code.matchAll(WINDOW)].map((match) => {
     const [all, value = "", unit = "", slide, slideUnit] = match;
     const from = match.index + all.indexOf(value, "window".length);
