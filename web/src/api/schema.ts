@@ -11,7 +11,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Queries to begin with, and catalogs of their streams */
+        /** The example queries, with catalogs of their streams */
         readonly get: operations["_all_examples_get"];
         readonly put?: never;
         readonly post?: never;
@@ -30,7 +30,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** A stage of a query's way, as JSON, text, DOT, Mermaid or a page */
+        /** A stage of a query as JSON, text, DOT, Mermaid or HTML */
         readonly post: operations["_explain_explain_post"];
         readonly delete?: never;
         readonly options?: never;
@@ -45,7 +45,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Whether the service is there */
+        /** Whether the service answers */
         readonly get: operations["_health_healthz_get"];
         readonly put?: never;
         readonly post?: never;
@@ -96,7 +96,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** A plan as it was answered */
+        /** A stored plan */
         readonly get: operations["_plan_plans__id__get"];
         readonly put?: never;
         readonly post?: never;
@@ -113,7 +113,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** The cheapest plans of the query, and how many there are */
+        /** The cheapest plans of the query, and the number of all plans */
         readonly get: operations["_alternatives_plans__id__alternatives_get"];
         readonly put?: never;
         readonly post?: never;
@@ -130,7 +130,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** All that is shown of a plan: what was asked, pictures, formulas, reasons */
+        /** The explanation of a plan: its question, pictures, formulas and reasons */
         readonly get: operations["_explanation_plans__id__explanation_get"];
         readonly put?: never;
         readonly post?: never;
@@ -147,7 +147,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** All that its search found */
+        /** The memo of its search */
         readonly get: operations["_memo_plans__id__memo_get"];
         readonly put?: never;
         readonly post?: never;
@@ -164,7 +164,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Each step of its search, and what decided for each operator */
+        /** The steps of its search, and the reason for each operator */
         readonly get: operations["_trace_plans__id__trace_get"];
         readonly put?: never;
         readonly post?: never;
@@ -184,7 +184,7 @@ export interface paths {
         /** All queries, the oldest first */
         readonly get: operations["_all_queries_get"];
         readonly put?: never;
-        /** Has a query run */
+        /** Starts a query */
         readonly post: operations["_post_queries_post"];
         readonly delete?: never;
         readonly options?: never;
@@ -203,7 +203,7 @@ export interface paths {
         readonly get: operations["_one_queries__id__get"];
         readonly put?: never;
         readonly post?: never;
-        /** Forgets a query and its files */
+        /** Deletes a query and its files */
         readonly delete: operations["_delete_queries__id__delete"];
         readonly options?: never;
         readonly head?: never;
@@ -217,7 +217,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Rows that are no edges, and edges that came too late */
+        /** The dead letters: rejected rows, and late edges */
         readonly get: operations["_dead_letters_queries__id__dead_letters_get"];
         readonly put?: never;
         readonly post?: never;
@@ -236,7 +236,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Stops a query where it can go on */
+        /** Pauses a query */
         readonly post: operations["_pause_queries__id__pause_post"];
         readonly delete?: never;
         readonly options?: never;
@@ -251,7 +251,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** How a query is drawn: its plan, and its results */
+        /** The drawing of a query: its plan, and its results as graphs */
         readonly get: operations["_picture_queries__id__picture_get"];
         readonly put?: never;
         readonly post?: never;
@@ -268,7 +268,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** The results as server-sent events, as they come */
+        /** The results as server-sent events */
         readonly get: operations["_results_queries__id__results_get"];
         readonly put?: never;
         readonly post?: never;
@@ -287,7 +287,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Has a query go on that was paused, or has failed */
+        /** Resumes a query that was paused or has failed */
         readonly post: operations["_resume_queries__id__resume_post"];
         readonly delete?: never;
         readonly options?: never;
@@ -304,7 +304,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Ends a query; its results stay */
+        /** Stops a query for good; its results stay */
         readonly post: operations["_stop_queries__id__stop_post"];
         readonly delete?: never;
         readonly options?: never;
@@ -319,7 +319,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Whether it can plan and keep plans */
+        /** Whether the service can plan and store plans */
         readonly get: operations["_ready_readyz_get"];
         readonly put?: never;
         readonly post?: never;
@@ -355,10 +355,10 @@ export interface paths {
         };
         /** A stream */
         readonly get: operations["_one_streams__name__get"];
-        /** Keeps a stream, as a catalog describes it, and its statistics */
+        /** Stores a stream with its statistics, in the form of a catalog */
         readonly put: operations["_put_streams__name__put"];
         readonly post?: never;
-        /** Forgets a stream that was put */
+        /** Deletes a stream that was put */
         readonly delete: operations["_delete_streams__name__delete"];
         readonly options?: never;
         readonly head?: never;
@@ -371,7 +371,7 @@ export interface components {
     schemas: {
         /**
          * Advice
-         * @description An advice: a text, perhaps with the ``setting`` to change, and the ``value`` that helps.
+         * @description Advice: a text, perhaps with a ``setting`` to change and its new ``value``.
          */
         readonly Advice: {
             /** Setting */
@@ -496,9 +496,18 @@ export interface components {
         };
         /**
          * DeadLetter
-         * @description A row that was set aside: the place of a rejected row, or a late edge.
+         * @description A dead letter: the place of a rejected row, or a late edge.
          *
-         *     Further members give the place of a row of a live source, such as its topic and offset.
+         *     Further members give the place in a live source, such as topic and offset.
+         *
+         *     Attributes:
+         *         kind: ``rejected`` or ``late``.
+         *         reason: why the row was set aside.
+         *         file: the file of a rejected row.
+         *         line: the line in the file, from 1.
+         *         text: the text of a rejected row.
+         *         stream: the stream of a late edge.
+         *         row: the columns of a late edge.
          */
         readonly DeadLetter: {
             /** File */
@@ -525,7 +534,7 @@ export interface components {
         };
         /**
          * DeadLetters
-         * @description Rows that were set aside; ``next`` is the ``after`` of the page that follows.
+         * @description A page of dead letters; ``next`` is the ``after`` of the next page.
          */
         readonly DeadLetters: {
             /** Items */
@@ -566,7 +575,14 @@ export interface components {
         };
         /**
          * ExampleDocument
-         * @description A query that comes with Headrace, and a catalog of its streams.
+         * @description An example query of Headrace.
+         *
+         *     Attributes:
+         *         name: the folder and file of the query.
+         *         title: the first sentence of its comment.
+         *         language: the language of the query.
+         *         query: the text without the comment.
+         *         catalog: a catalog of its streams, without sources.
          */
         readonly ExampleDocument: {
             /** Catalog */
@@ -584,7 +600,7 @@ export interface components {
         };
         /**
          * ExplainBody
-         * @description A query, which stage of it to show, and how.
+         * @description A query to explain: the stage to show, its form, and details.
          */
         readonly ExplainBody: {
             /**
@@ -602,7 +618,7 @@ export interface components {
             readonly costs?: boolean;
             /**
              * Explain
-             * @description its explanation will be asked for: keep it at hand
+             * @description also prepare the explanation of the plan, for a later request
              * @default false
              */
             readonly explain?: boolean;
@@ -635,7 +651,7 @@ export interface components {
             readonly stage?: "query" | "logical" | "memo" | "physical" | "plan";
             /**
              * Streams
-             * @description only the catalog's streams
+             * @description the streams of a catalog alone
              */
             readonly streams?: {
                 readonly [key: string]: unknown;
@@ -648,7 +664,7 @@ export interface components {
             readonly trace?: boolean;
             /**
              * Why
-             * @description with what decided for each operator
+             * @description with the reason for each operator
              * @default false
              */
             readonly why?: boolean;
@@ -1133,7 +1149,7 @@ export interface components {
         };
         /**
          * OptimizeBody
-         * @description A query, and its streams.
+         * @description A query to plan, with its streams and options.
          */
         readonly OptimizeBody: {
             /**
@@ -1145,7 +1161,7 @@ export interface components {
             } | null;
             /**
              * Explain
-             * @description its explanation will be asked for: keep it at hand
+             * @description also prepare the explanation of the plan, for a later request
              * @default false
              */
             readonly explain?: boolean;
@@ -1166,7 +1182,7 @@ export interface components {
             readonly query: string;
             /**
              * Streams
-             * @description only the catalog's streams
+             * @description the streams of a catalog alone
              */
             readonly streams?: {
                 readonly [key: string]: unknown;
@@ -1210,7 +1226,7 @@ export interface components {
         };
         /**
          * OptionsBody
-         * @description How to plan; the names are those of the command line.
+         * @description The options of planning, named as on the command line.
          */
         readonly OptionsBody: {
             /** Budget Expressions */
@@ -1219,7 +1235,7 @@ export interface components {
             readonly budget_ms?: number | null;
             /**
              * Constants
-             * @description of the cost model, in microseconds; others as they are
+             * @description constants of the cost model to change, in microseconds
              */
             readonly constants?: {
                 readonly [key: string]: number;
@@ -1237,27 +1253,27 @@ export interface components {
             readonly disabled_rules?: readonly string[];
             /**
              * Evaluate
-             * @description slide: results are right once per slide, at its end
+             * @description eager: results at every instant; slide: results at the end of each slide
              * @default eager
              * @enum {string}
              */
             readonly evaluate?: "eager" | "slide";
             /**
              * Parallelism
-             * @description partitions to plan for
+             * @description the number of partitions to plan for
              * @default 1
              */
             readonly parallelism?: number;
             /**
              * Path Semantics
-             * @description simple: a path may not repeat a vertex
+             * @description simple: only paths that repeat no vertex
              * @default arbitrary
              * @enum {string}
              */
             readonly path_semantics?: "arbitrary" | "simple";
             /**
              * Simple Budget
-             * @description steps that simple paths may take for an edge
+             * @description the maximum number of steps of the search for simple paths, per edge
              * @default 1000000
              */
             readonly simple_budget?: number;
@@ -1265,7 +1281,7 @@ export interface components {
             readonly slide?: string | null;
             /**
              * Window
-             * @description where the query has none: 30d
+             * @description the window for a query without one: 30d
              */
             readonly window?: string | null;
         };
@@ -1456,10 +1472,23 @@ export interface components {
         };
         /**
          * Problem
-         * @description What is wrong (RFC 9457); ``position`` is the place in the query, from 1.
+         * @description A problem (RFC 9457).
          *
-         *     ``hint`` says what to do in the words of this service, ``advice`` the same as data; ``warnings``
-         *     are about the query's input.
+         *     Attributes:
+         *         type: ``about:blank``.
+         *         title: the text of the HTTP status.
+         *         status: the HTTP status.
+         *         detail: the message.
+         *         code: the stable code of the error.
+         *         hint: advice in the words of this service.
+         *         advice: the same advice as data.
+         *         position: the place in the query: offset, line and column, from 1.
+         *         text: the part of the query that is wrong.
+         *         expected: the tokens that the parser expected.
+         *         display: the message with the line of the query and a caret.
+         *         warnings: warnings about the query's input.
+         *         request_id: the id of the request in the log.
+         *         problems: the mistakes in the body or the parameters.
          */
         readonly Problem: {
             /** Advice */
@@ -1578,14 +1607,14 @@ export interface components {
         readonly QueryBody: {
             /**
              * Interval
-             * @description at most one micro-batch in so much time: "10 seconds"
+             * @description the least time between two micro-batches: "10 seconds"
              */
             readonly interval?: string | null;
             /** Language */
             readonly language?: string | null;
             /**
              * Largest Batch
-             * @description at most so many edges per micro-batch
+             * @description the maximum number of edges in a micro-batch
              */
             readonly largest_batch?: number | null;
             /** Name */
@@ -1594,14 +1623,14 @@ export interface components {
             readonly options?: components["schemas"]["OptionsBody"] | null;
             /**
              * Plan
-             * @description in place of a query: the id of a plan of /optimize
+             * @description the id of a plan of /optimize, instead of a query
              */
             readonly plan?: string | null;
             /** Query */
             readonly query?: string | null;
             /**
              * Speed
-             * @description replay files at so many time units of the stream per second
+             * @description the replay rate of files, in time units of the stream per second
              */
             readonly speed?: number | null;
             /**
@@ -1659,7 +1688,26 @@ export interface components {
         };
         /**
          * QueryLine
-         * @description A query that runs, ran or is to run; ``error`` is the problem that it failed with.
+         * @description A query that runs, ran or is to run.
+         *
+         *     Attributes:
+         *         id: the id of the query.
+         *         name: the name that the client gave it.
+         *         query: the text of the query.
+         *         language: the language of the query; null if it was detected.
+         *         options: the options of planning.
+         *         speed: the replay rate of files, in time units per second.
+         *         interval: the least time between two micro-batches.
+         *         largest_batch: the maximum number of edges in a micro-batch.
+         *         strict: whether the query stops at the first row that is no edge.
+         *         state: the state of the query.
+         *         created: when the query was added, as ISO 8601.
+         *         started: when its first run began.
+         *         ended: when the query ended.
+         *         restarts: the number of restarts after failures.
+         *         error: the problem that the query failed with, or that delays it.
+         *         plan_id: the id of its plan.
+         *         progress: its last progress.
          */
         readonly QueryLine: {
             /** Created */
@@ -1848,7 +1896,7 @@ export interface components {
         };
         /**
          * RunningPicture
-         * @description How a running query is drawn: its plan, and its results.
+         * @description The drawing of a running query: its plan, and its results as graphs.
          */
         readonly RunningPicture: {
             readonly match: components["schemas"]["Match"];
@@ -1870,7 +1918,7 @@ export interface components {
         };
         /**
          * ShapeProblem
-         * @description A mistake in the body or the parameters of a request, and its place.
+         * @description A mistake in the body or the parameters of a request; ``at`` is its place.
          */
         readonly ShapeProblem: {
             /** At */
@@ -1910,21 +1958,27 @@ export interface components {
         };
         /**
          * StreamDocument
-         * @description A stream as the catalog describes it; ``version`` counts how often it was put here.
+         * @description A stream of the service.
          *
-         *     ``version`` is 0 for a stream of the catalog's file.
+         *     Attributes:
+         *         name: the name of the stream.
+         *         version: the number of times that clients put the stream; 0 for a stream of the file.
+         *         time_unit: the time unit of bare numbers.
+         *         source: the format of its source; null without a source.
+         *         live: whether the source is unbounded.
+         *         stream: the stream as in a catalog, without its source.
          */
         readonly StreamDocument: {
             /**
              * Live
-             * @description whether that never ends
+             * @description whether the source is unbounded
              */
             readonly live: boolean;
             /** Name */
             readonly name: string;
             /**
              * Source
-             * @description the format of its source; none: it cannot be run over
+             * @description the format of its source; null: queries cannot run over it
              */
             readonly source: string | null;
             /** Stream */
@@ -2118,7 +2172,7 @@ export interface operations {
                     readonly "application/json": readonly components["schemas"]["ExampleDocument"][];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2127,7 +2181,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2136,7 +2190,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2145,7 +2199,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2154,7 +2208,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2163,7 +2217,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2172,7 +2226,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2181,7 +2235,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2216,7 +2270,7 @@ export interface operations {
                     readonly "text/plain": string;
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2225,7 +2279,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2234,7 +2288,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2243,7 +2297,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2252,7 +2306,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2261,7 +2315,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2270,7 +2324,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2279,7 +2333,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2310,7 +2364,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2319,7 +2373,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2328,7 +2382,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2337,7 +2391,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2346,7 +2400,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2355,7 +2409,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2364,7 +2418,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2373,7 +2427,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2402,7 +2456,7 @@ export interface operations {
                     readonly "text/plain": string;
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2411,7 +2465,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2420,7 +2474,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2429,7 +2483,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2438,7 +2492,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2447,7 +2501,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2456,7 +2510,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2465,7 +2519,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2498,7 +2552,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["Optimized"];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2507,7 +2561,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2516,7 +2570,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2525,7 +2579,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2534,7 +2588,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2543,7 +2597,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2552,7 +2606,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2561,7 +2615,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2577,7 +2631,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description of /optimize */
+                /** @description the id of a plan of /optimize */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -2593,7 +2647,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["Optimized"];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2602,7 +2656,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2611,7 +2665,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2620,7 +2674,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2629,7 +2683,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2638,7 +2692,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2647,7 +2701,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2656,7 +2710,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2674,7 +2728,7 @@ export interface operations {
             };
             readonly header?: never;
             readonly path: {
-                /** @description of /optimize */
+                /** @description the id of a plan of /optimize */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -2690,7 +2744,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["Alternatives"];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2699,7 +2753,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2708,7 +2762,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2717,7 +2771,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2726,7 +2780,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2735,7 +2789,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2744,7 +2798,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2753,7 +2807,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2769,7 +2823,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description of /optimize */
+                /** @description the id of a plan of /optimize */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -2785,7 +2839,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["Explanation"];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2794,7 +2848,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2803,7 +2857,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2812,7 +2866,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2821,7 +2875,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2830,7 +2884,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2839,7 +2893,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2848,7 +2902,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2864,7 +2918,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description of /optimize */
+                /** @description the id of a plan of /optimize */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -2880,7 +2934,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["Memo"];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2889,7 +2943,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2898,7 +2952,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2907,7 +2961,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2916,7 +2970,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2925,7 +2979,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2934,7 +2988,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2943,7 +2997,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2957,14 +3011,14 @@ export interface operations {
     readonly _trace_plans__id__trace_get: {
         readonly parameters: {
             readonly query?: {
-                /** @description the most that are kept of each kind */
+                /** @description the maximum number of recorded steps of each kind */
                 readonly steps?: number;
-                /** @description with what was tried in vain */
+                /** @description with rule applications that added nothing, and pruned alternatives */
                 readonly tried?: boolean;
             };
             readonly header?: never;
             readonly path: {
-                /** @description of /optimize */
+                /** @description the id of a plan of /optimize */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -2980,7 +3034,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["Traced"];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2989,7 +3043,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2998,7 +3052,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3007,7 +3061,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3016,7 +3070,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3025,7 +3079,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3034,7 +3088,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3043,7 +3097,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3072,7 +3126,7 @@ export interface operations {
                     readonly "application/json": readonly components["schemas"]["QueryLine"][];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3081,7 +3135,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3090,7 +3144,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3099,7 +3153,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3108,7 +3162,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3117,7 +3171,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3126,7 +3180,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3135,7 +3189,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3168,7 +3222,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["QueryDocument"];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3177,7 +3231,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3186,7 +3240,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3195,7 +3249,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3204,7 +3258,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3213,7 +3267,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3222,7 +3276,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3231,7 +3285,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3247,7 +3301,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description of POST /queries */
+                /** @description the id of a query of POST /queries */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -3263,7 +3317,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["QueryDocument"];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3272,7 +3326,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3281,7 +3335,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3290,7 +3344,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3299,7 +3353,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3308,7 +3362,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3317,7 +3371,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3326,7 +3380,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3342,7 +3396,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description of POST /queries */
+                /** @description the id of a query of POST /queries */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -3356,7 +3410,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3365,7 +3419,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3374,7 +3428,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3383,7 +3437,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3392,7 +3446,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3401,7 +3455,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3410,7 +3464,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3419,7 +3473,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3433,13 +3487,13 @@ export interface operations {
     readonly _dead_letters_queries__id__dead_letters_get: {
         readonly parameters: {
             readonly query?: {
-                /** @description `next` of a page */
+                /** @description `next` of the last page */
                 readonly after?: string;
                 readonly limit?: number;
             };
             readonly header?: never;
             readonly path: {
-                /** @description of POST /queries */
+                /** @description the id of a query of POST /queries */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -3455,7 +3509,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["DeadLetters"];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3464,7 +3518,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3473,7 +3527,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3482,7 +3536,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3491,7 +3545,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3500,7 +3554,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3509,7 +3563,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3518,7 +3572,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3534,7 +3588,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description of POST /queries */
+                /** @description the id of a query of POST /queries */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -3550,7 +3604,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["QueryDocument"];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3559,7 +3613,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3568,7 +3622,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3577,7 +3631,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3586,7 +3640,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3595,7 +3649,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3604,7 +3658,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3613,7 +3667,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3629,7 +3683,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description of POST /queries */
+                /** @description the id of a query of POST /queries */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -3645,7 +3699,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["RunningPicture"];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3654,7 +3708,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3663,7 +3717,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3672,7 +3726,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3681,7 +3735,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3690,7 +3744,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3699,7 +3753,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3708,7 +3762,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3722,16 +3776,16 @@ export interface operations {
     readonly _results_queries__id__results_get: {
         readonly parameters: {
             readonly query?: {
-                /** @description only later results */
+                /** @description the number of the last result to skip */
                 readonly after?: number | null;
                 readonly tail?: number | null;
             };
             readonly header?: {
-                /** @description goes before `after` */
+                /** @description takes precedence over `after` */
                 readonly "last-event-id"?: string | null;
             };
             readonly path: {
-                /** @description of POST /queries */
+                /** @description the id of a query of POST /queries */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -3747,7 +3801,7 @@ export interface operations {
                     readonly "text/event-stream": string;
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3756,7 +3810,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3765,7 +3819,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3774,7 +3828,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3783,7 +3837,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3792,7 +3846,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3801,7 +3855,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3810,7 +3864,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3826,7 +3880,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description of POST /queries */
+                /** @description the id of a query of POST /queries */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -3842,7 +3896,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["QueryDocument"];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3851,7 +3905,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3860,7 +3914,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3869,7 +3923,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3878,7 +3932,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3887,7 +3941,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3896,7 +3950,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3905,7 +3959,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3921,7 +3975,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description of POST /queries */
+                /** @description the id of a query of POST /queries */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -3937,7 +3991,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["QueryDocument"];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3946,7 +4000,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3955,7 +4009,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3964,7 +4018,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3973,7 +4027,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3982,7 +4036,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3991,7 +4045,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4000,7 +4054,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4029,7 +4083,7 @@ export interface operations {
                     readonly "application/json": unknown;
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4038,7 +4092,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4047,7 +4101,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4056,7 +4110,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4065,7 +4119,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4074,7 +4128,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4083,7 +4137,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4092,7 +4146,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4121,7 +4175,7 @@ export interface operations {
                     readonly "application/json": readonly components["schemas"]["StreamDocument"][];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4130,7 +4184,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4139,7 +4193,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4148,7 +4202,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4157,7 +4211,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4166,7 +4220,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4175,7 +4229,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4184,7 +4238,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4215,7 +4269,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["StreamDocument"];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4224,7 +4278,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4233,7 +4287,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4242,7 +4296,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4251,7 +4305,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4260,7 +4314,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4269,7 +4323,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4278,7 +4332,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4315,7 +4369,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["StreamDocument"];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4324,7 +4378,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4333,7 +4387,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4342,7 +4396,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4351,7 +4405,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4360,7 +4414,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4369,7 +4423,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4378,7 +4432,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4407,7 +4461,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4416,7 +4470,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4425,7 +4479,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4434,7 +4488,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4443,7 +4497,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4452,7 +4506,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4461,7 +4515,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4470,7 +4524,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
