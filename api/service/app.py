@@ -1,4 +1,4 @@
-"""The service as an application: its routes, what stands around them, and its errors."""
+"""The service as an application: its routes, middleware and errors."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
         "content": {MEDIA_TYPE: {"schema": {"$ref": f"#/components/schemas/{Problem.__name__}"}}},
     }
     for status, what in (
-        (400, "No JSON"),
-        (403, "Not from a page of another origin, nor without a token that allows it"),
-        (404, "No such thing"),
-        (409, "Not in this state"),
-        (413, "Too large a body"),
-        (422, "A query or request that cannot be taken"),
-        (429, "Too many at once; Retry-After says when"),
-        (503, "Not now; Retry-After says when"),
+        (400, "The body is not JSON"),
+        (403, "The request comes from a page of another origin, or its token does not allow it"),
+        (404, "Nothing has this id or name"),
+        (409, "The state of the query or stream does not allow it"),
+        (413, "The body is too large"),
+        (422, "The query or the request is invalid"),
+        (429, "Too many requests; Retry-After says when to try again"),
+        (503, "Not available now; Retry-After says when to try again"),
     )
 }
 
 
 def create_app(settings: Settings) -> FastAPI:
-    """The service; its :class:`Service` is ``app.state.service``.
+    """Creates the application; its :class:`Service` is ``app.state.service``.
 
     Raises:
-        UsageError: if its database cannot be used.
+        UsageError: if the database cannot be used.
     """
     service = Service(settings)
 
@@ -75,7 +75,7 @@ def create_app(settings: Settings) -> FastAPI:
     page.serve(app)
     docs_page.serve(app)
     _handle_errors(app)
-    # From the inside out.
+    # Each middleware wraps the ones above it.
     app.add_middleware(BodyLimit, limit=settings.largest_body)
     if settings.tokens:
         app.add_middleware(Guard, tokens=settings.tokens, allow_sources=settings.allow_sources)

@@ -1,4 +1,4 @@
-"""The bodies of requests, and answers that only REST has."""
+"""The bodies of requests, and the documents that only REST has."""
 
 from __future__ import annotations
 
@@ -40,9 +40,11 @@ class _Body(BaseModel):
 
 
 class OptionsBody(_Body):
-    """How to plan; the names are those of the command line."""
+    """The options of planning, named as on the command line."""
 
-    window: _Length | None = Field(default=None, description="where the query has none: 30d")
+    window: _Length | None = Field(
+        default=None, description="the window for a query without one: 30d"
+    )
     slide: _Length | None = None
     cost_model: CostModelKind = "saturating"
     disabled_rules: tuple[Annotated[str, Field(max_length=100)], ...] = Field(
@@ -50,45 +52,50 @@ class OptionsBody(_Body):
     )
     budget_ms: float | None = Field(default=None, gt=0)
     budget_expressions: int | None = Field(default=None, ge=1, le=MOST_EXPRESSIONS)
-    parallelism: int = Field(default=1, ge=1, le=1024, description="partitions to plan for")
+    parallelism: int = Field(
+        default=1, ge=1, le=1024, description="the number of partitions to plan for"
+    )
     path_semantics: PathSemanticsKind = Field(
-        default="arbitrary", description="simple: a path may not repeat a vertex"
+        default="arbitrary", description="simple: only paths that repeat no vertex"
     )
     simple_budget: int = Field(
         default=DEFAULT_STEPS,
         ge=1,
         le=2**31 - 1,
-        description="steps that simple paths may take for an edge",
+        description="the maximum number of steps of the search for simple paths, per edge",
     )
     evaluate: Evaluation = Field(
-        default="eager", description="slide: results are right once per slide, at its end"
+        default="eager",
+        description="eager: results at every instant; slide: results at the end of each slide",
     )
     constants: dict[ConstantName, _Microseconds] | None = Field(
-        default=None, description="of the cost model, in microseconds; others as they are"
+        default=None, description="constants of the cost model to change, in microseconds"
     )
 
 
 class OptimizeBody(_Body):
-    """A query, and its streams."""
+    """A query to plan, with its streams and options."""
 
     query: str = Field(max_length=LONGEST_QUERY)
     language: str | None = Field(default=None, max_length=40)
     catalog: dict[str, Any] | None = Field(default=None, description="a whole catalog, as in YAML")
-    streams: dict[str, Any] | None = Field(default=None, description="only the catalog's streams")
+    streams: dict[str, Any] | None = Field(
+        default=None, description="the streams of a catalog alone"
+    )
     options: OptionsBody = OptionsBody()
     explain: bool = Field(
-        default=False, description="its explanation will be asked for: keep it at hand"
+        default=False, description="also prepare the explanation of the plan, for a later request"
     )
 
 
 class ExplainBody(OptimizeBody):
-    """A query, which stage of it to show, and how."""
+    """A query to explain: the stage to show, its form, and details."""
 
     stage: Stage = "physical"
     format: Format = "json"
     costs: bool = Field(default=False, description="with the cost formula of each operator")
     trace: bool = Field(default=False, description="with each step of the search")
-    why: bool = Field(default=False, description="with what decided for each operator")
+    why: bool = Field(default=False, description="with the reason for each operator")
 
 
 class QueryBody(_Body):
@@ -96,28 +103,51 @@ class QueryBody(_Body):
 
     query: str | None = Field(default=None, max_length=LONGEST_QUERY)
     plan: Annotated[str, Field(max_length=64, pattern="^[0-9a-f]+$")] | None = Field(
-        default=None, description="in place of a query: the id of a plan of /optimize"
+        default=None, description="the id of a plan of /optimize, instead of a query"
     )
     language: str | None = Field(default=None, max_length=40)
     options: OptionsBody | None = Field(default=None, description="how to plan the query")
     name: str | None = Field(default=None, max_length=100)
     speed: float | None = Field(
         default=None, gt=0, allow_inf_nan=False,
-        description="replay files at so many time units of the stream per second",
+        description="the replay rate of files, in time units of the stream per second",
     )  # fmt: skip
     interval: str | None = Field(
         default=None,
         pattern=r"^[1-9]\d{0,5} (millisecond|second|minute|hour)s?$",
-        description='at most one micro-batch in so much time: "10 seconds"',
+        description='the least time between two micro-batches: "10 seconds"',
     )
     largest_batch: int | None = Field(
-        default=None, ge=1, le=10_000_000, description="at most so many edges per micro-batch"
+        default=None,
+        ge=1,
+        le=10_000_000,
+        description="the maximum number of edges in a micro-batch",
     )
     strict: bool = Field(default=False, description="stop at the first row that is no edge")
 
 
 class QueryLine(Document):
-    """A query that runs, ran or is to run; ``error`` is the problem that it failed with."""
+    """A query that runs, ran or is to run.
+
+    Attributes:
+        id: the id of the query.
+        name: the name that the client gave it.
+        query: the text of the query.
+        language: the language of the query; null if it was detected.
+        options: the options of planning.
+        speed: the replay rate of files, in time units per second.
+        interval: the least time between two micro-batches.
+        largest_batch: the maximum number of edges in a micro-batch.
+        strict: whether the query stops at the first row that is no edge.
+        state: the state of the query.
+        created: when the query was added, as ISO 8601.
+        started: when its first run began.
+        ended: when the query ended.
+        restarts: the number of restarts after failures.
+        error: the problem that the query failed with, or that delays it.
+        plan_id: the id of its plan.
+        progress: its last progress.
+    """
 
     id: str
     name: str | None
@@ -146,9 +176,18 @@ class QueryDocument(QueryLine):
 
 
 class DeadLetter(Document):
-    """A row that was set aside: the place of a rejected row, or a late edge.
+    """A dead letter: the place of a rejected row, or a late edge.
 
-    Further members give the place of a row of a live source, such as its topic and offset.
+    Further members give the place in a live source, such as topic and offset.
+
+    Attributes:
+        kind: ``rejected`` or ``late``.
+        reason: why the row was set aside.
+        file: the file of a rejected row.
+        line: the line in the file, from 1.
+        text: the text of a rejected row.
+        stream: the stream of a late edge.
+        row: the columns of a late edge.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -163,35 +202,51 @@ class DeadLetter(Document):
 
 
 class DeadLetters(Document):
-    """Rows that were set aside; ``next`` is the ``after`` of the page that follows."""
+    """A page of dead letters; ``next`` is the ``after`` of the next page."""
 
     items: list[DeadLetter]
     next: str
 
 
 class StreamDocument(Document):
-    """A stream as the catalog describes it; ``version`` counts how often it was put here.
+    """A stream of the service.
 
-    ``version`` is 0 for a stream of the catalog's file.
+    Attributes:
+        name: the name of the stream.
+        version: the number of times that clients put the stream; 0 for a stream of the file.
+        time_unit: the time unit of bare numbers.
+        source: the format of its source; null without a source.
+        live: whether the source is unbounded.
+        stream: the stream as in a catalog, without its source.
     """
 
     name: str
     version: int
     time_unit: str
-    source: str | None = Field(description="the format of its source; none: it cannot be run over")
-    live: bool = Field(description="whether that never ends")
+    source: str | None = Field(
+        description="the format of its source; null: queries cannot run over it"
+    )
+    live: bool = Field(description="whether the source is unbounded")
     stream: dict[str, Any]
 
 
 class RunningPicture(Document):
-    """How a running query is drawn: its plan, and its results."""
+    """The drawing of a running query: its plan, and its results as graphs."""
 
     picture: PictureDocument
     match: Match
 
 
 class ExampleDocument(Document):
-    """A query that comes with Headrace, and a catalog of its streams."""
+    """An example query of Headrace.
+
+    Attributes:
+        name: the folder and file of the query.
+        title: the first sentence of its comment.
+        language: the language of the query.
+        query: the text without the comment.
+        catalog: a catalog of its streams, without sources.
+    """
 
     name: str
     title: str

@@ -1,4 +1,4 @@
-"""The catalog that a request is planned over: its own, or that of the service."""
+"""The catalog of a request, or else the catalog of the service."""
 
 from __future__ import annotations
 
@@ -19,78 +19,86 @@ _UNIT = "second"
 
 
 class Catalogs:
-    """The catalog of the file, and the streams put over REST, which take precedence."""
+    """The streams of the service: those put over REST hide those of the catalog file."""
 
-    def __init__(self, given: Catalog | None, store: Store, *, sources: bool = False) -> None:
-        """With ``sources`` a stream that is put may have a source."""
-        self._given = given
+    def __init__(
+        self, file_catalog: Catalog | None, store: Store, *, sources: bool = False
+    ) -> None:
+        """Creates the catalogs of a service.
+
+        Args:
+            file_catalog: the catalog of the file, if there is one.
+            store: the database with the streams put over REST.
+            sources: whether a stream put over REST may have a source.
+        """
+        self._file_catalog = file_catalog
         self._store = store
         self._sources = sources
 
     @property
     def time_unit(self) -> str:
         """The unit of bare numbers in streams."""
-        return self._given.time_unit if self._given is not None else _UNIT
+        return self._file_catalog.time_unit if self._file_catalog is not None else _UNIT
 
     def kept(self) -> tuple[KeptStream, ...]:
-        """All streams by name; those of the file have the version 0, and no source is told."""
-        found = {
+        """Returns all streams by name; streams of the file have version 0 and no source."""
+        streams = {
             name: KeptStream(name, 0, self.time_unit, document)
             for name, document in self._of_file().items()
         }
-        found.update({stream.name: stream for stream in self._store.streams()})
-        return tuple(found[name] for name in sorted(found))
+        streams.update({stream.name: stream for stream in self._store.streams()})
+        return tuple(streams[name] for name in sorted(streams))
 
     def in_file(self, name: str) -> bool:
-        """Whether the catalog's file has a stream of this name."""
-        return self._given is not None and name in self._given.streams
+        """Returns whether the catalog file has a stream of this name."""
+        return self._file_catalog is not None and name in self._file_catalog.streams
 
     def put(self, name: str, document: Mapping[str, Any]) -> None:
         """Stores a stream.
 
         Raises:
-            UsageError: if it is none, or names a source and may not: what is read here is told
-                by the catalog's file alone, unless the service was started otherwise.
+            UsageError: if the stream is invalid, or has a source without permission: by default
+                only the catalog file names sources.
         """
         if "source" in document and not self._sources:
             raise UsageError(
-                "source: what is read is said by the catalog of the service, not over HTTP",
+                "source: only the catalog file of the service may name sources",
                 code="E-CATALOG",
-                hint="a service that is started with --allow-sources takes it",
+                hint="to put sources over HTTP, start the service with --allow-sources",
             )
         catalog = _read({"time_unit": self.time_unit, "streams": {name: document}})
         self._store.put_stream(name, self.time_unit, to_document(catalog)["streams"][name])
 
     def current(self) -> Catalog | None:
-        """The current catalog of the service; None without any stream.
+        """Returns the current catalog of the service; None without any stream.
 
         Raises:
-            UsageError: if a stream was kept when numbers were in another unit.
+            UsageError: if a stream was put under another time unit.
         """
         kept = self._store.streams()
         if not kept:
-            return self._given
+            return self._file_catalog
         for stream in kept:
             if stream.time_unit != self.time_unit:
                 raise UsageError(
-                    f"the stream {stream.name} was put when numbers were in {stream.time_unit}s, "
-                    f"and now they are in {self.time_unit}s: put it again or delete it",
+                    f"the stream {stream.name} was put with the time unit {stream.time_unit}, but "
+                    f"the service now has {self.time_unit}: put the stream again or delete it",
                     code="E-CATALOG",
                 )
         documents = {stream.name: stream.document for stream in kept}
         put = _read({"time_unit": self.time_unit, "streams": documents}).streams
-        given = self._given.streams if self._given is not None else {}
-        # What it is, is as it was put; where it is read is as the file says, unless that was put.
+        in_file = self._file_catalog.streams if self._file_catalog is not None else {}
+        # A stream put over REST without a source has the source of the file.
         sourced = {
-            name: replace(stream, source=given[name].source)
-            if name in given and stream.source is None
+            name: replace(stream, source=in_file[name].source)
+            if name in in_file and stream.source is None
             else stream
             for name, stream in put.items()
         }
-        return Catalog({**given, **sourced}, self.time_unit)
+        return Catalog({**in_file, **sourced}, self.time_unit)
 
     def shown(self) -> tuple[StreamDocument, ...]:
-        """All streams by name, as clients see them: of sources they see the formats."""
+        """Returns all streams by name for clients: of sources only the formats."""
         return tuple(
             StreamDocument(
                 name=kept.name,
@@ -107,39 +115,39 @@ class Catalogs:
         if "source" in kept.document:
             own = _read({"time_unit": kept.time_unit, "streams": {kept.name: kept.document}})
             return own.streams[kept.name].source
-        given = None if self._given is None else self._given.streams.get(kept.name)
-        return None if given is None else given.source
+        in_file = None if self._file_catalog is None else self._file_catalog.streams.get(kept.name)
+        return None if in_file is None else in_file.source
 
     def _of_file(self) -> Mapping[str, Any]:
-        if self._given is None:
+        if self._file_catalog is None:
             return {}
-        streams: dict[str, Any] = to_document(self._given)["streams"]
+        streams: dict[str, Any] = to_document(self._file_catalog)["streams"]
         for document in streams.values():
-            document.pop("source", None)  # paths, and perhaps passwords
+            document.pop("source", None)  # a source has paths, and perhaps passwords
         return streams
 
 
 def of_request(
     whole: Mapping[str, Any] | None, streams: Mapping[str, Any] | None
 ) -> Catalog | None:
-    """The request's own catalog, without its sources: a client cannot have files read here.
+    """Returns the catalog of a request, without sources: clients cannot name files to read.
 
     Raises:
-        UsageError: if it is none, or there are two.
+        UsageError: if the catalog is invalid, or the request has two catalogs.
     """
     if whole is not None and streams is not None:
-        raise UsageError("catalog and streams: give one of them", code="E-CATALOG")
-    given = whole if streams is None else {"streams": streams}
-    if given is None:
+        raise UsageError("give either catalog or streams", code="E-CATALOG")
+    document = whole if streams is None else {"streams": streams}
+    if document is None:
         return None
-    catalog = _read(given)
+    catalog = _read(document)
     return replace(
         catalog, streams={n: replace(s, source=None) for n, s in catalog.streams.items()}
     )
 
 
 def document_of(catalog: Catalog | None) -> dict[str, Any] | None:
-    """What planning has to know: sources are there only where statistics are measured."""
+    """Returns the catalog as planning needs it: sources only of streams to measure."""
     if catalog is None:
         return None
     streams = {
@@ -150,9 +158,9 @@ def document_of(catalog: Catalog | None) -> dict[str, Any] | None:
 
 
 def files_of(catalog: Catalog | None) -> str:
-    """A digest of the state of the files in which statistics are measured; nothing for none.
+    """Returns a digest of the state of the files to measure; empty text without such files.
 
-    A file that cannot be found is a state as others: only who plans knows whether it is read.
+    A missing file is a state too: only planning knows whether the query reads the file.
     """
     measured = [s for s in catalog.streams.values() if _measured(s)] if catalog else []
     if catalog is None or not measured:

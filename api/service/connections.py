@@ -1,7 +1,7 @@
 """Connections with time limits for slow clients.
 
-uvicorn closes a connection that is idle after an answer. It waits without end for a request that
-does not come, or comes byte by byte, and for a client that does not read its answer.
+uvicorn closes a connection that is idle after an answer. But uvicorn waits without limit for a slow
+request, and for a client that does not read its answer.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 MOST_CONNECTIONS = 1_000
-"""The most connections at once; each is an open file."""
+"""The maximum number of connections; each is an open file."""
 REQUEST_SECONDS = 30.0
-"""The longest time for a client to send a request, with its body."""
+"""The time limit for a client to send a request with its body, in seconds."""
 READING_SECONDS = 60.0
-"""The longest time for a client to take nothing of an answer."""
+"""The time limit for a client that reads nothing of its answer, in seconds."""
 
 _OTHER_FILES = 1_000
 
@@ -50,7 +50,7 @@ class Connection(H11Protocol):
         self._watch()
 
     def pause_writing(self) -> None:
-        """Starts the timer of an answer that the client does not take."""
+        """Starts the timer of an answer that the client does not read."""
         super().pause_writing()
         if self._reading is None:
             self._reading = self.loop.call_later(READING_SECONDS, self.transport.abort)

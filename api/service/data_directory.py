@@ -12,7 +12,7 @@ from .private import private_folder
 
 
 class DataDirectory:
-    """A folder with an id, by which the database knows the queries of each service."""
+    """A folder with an id; the database stores the id with each query of the folder."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -23,7 +23,7 @@ class DataDirectory:
         """Creates the folder if needed and locks it; returns whether this service has the lock.
 
         Raises:
-            UsageError: if it cannot be created, or other users may enter it.
+            UsageError: if the folder cannot be created, or other users may enter it.
         """
         if self._lock is not None:
             return True
@@ -39,7 +39,7 @@ class DataDirectory:
         return True
 
     def release(self) -> None:
-        """Lets another service lock the folder."""
+        """Releases the lock of the folder."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None

@@ -1,7 +1,7 @@
-"""Rows that a query set aside: rejected rows, and late edges.
+"""The dead letters of a query: rejected rows, and late edges.
 
-A place in them is the text ``<byte of the rejected>.<batch of the late>.<byte in it>``, so that a
-page goes on where the one before ended, also when more of either has come.
+A place in the dead letters is the text ``<byte of the rejected>.<batch of the late>.<byte in it>``.
+So each page continues the last one, even after further dead letters of either kind.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from .query_folder import QueryFolder
 
 PLACE = r"^\d{1,18}(\.\d{1,18}\.\d{1,18})?$"
 MOST_BYTES = 1_000_000
-"""The most bytes of a page, without its last item."""
+"""The maximum size of a page without its last item, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in the rows set aside."""
+    """A place in the dead letters: a byte of the rejected rows, and a byte of a late batch."""
 
     rejected: int = 0
     batch: int = 0
@@ -30,7 +30,7 @@ class Place:
 
     @staticmethod
     def of(text: str) -> Place:
-        """The place that a text names."""
+        """Reads a place from its text."""
         return Place(*map(int, text.split(".")))
 
     def __str__(self) -> str:
@@ -38,7 +38,7 @@ class Place:
 
 
 def page(folder: QueryFolder, after: str, limit: int) -> dict[str, Any]:
-    """At most ``limit`` items after a place: the ``next`` of the page before, at first ``"0"``."""
+    """Returns at most ``limit`` items after the ``next`` of the last page (at first ``"0"``)."""
     place, items, size = Place.of(after), [], 0
     for item, place_after, read in _items(folder, place):
         items.append(item)
@@ -49,7 +49,7 @@ def page(folder: QueryFolder, after: str, limit: int) -> dict[str, Any]:
 
 
 def _items(folder: QueryFolder, place: Place) -> Iterator[tuple[dict[str, Any], Place, int]]:
-    """Each item, the place after it, and its size."""
+    """Yields each item, the place after the item, and its size in bytes."""
     for line, end in _lines_of_all(folder.rejected, place.rejected):
         place = replace(place, rejected=end)
         yield {"kind": "rejected", **json.loads(line)}, place, len(line)
@@ -60,9 +60,9 @@ def _items(folder: QueryFolder, place: Place) -> Iterator[tuple[dict[str, Any], 
 
 
 def _late(folder: QueryFolder, place: Place) -> Iterator[tuple[int, Path]]:
-    """The files of late edges from a place on, each with its batch."""
+    """Yields the files of late edges from a place on, each with its batch."""
     if folder.late_live is not None:
-        yield place.batch, folder.late_live  # all batches in one
+        yield place.batch, folder.late_live  # one file holds all batches
         return
     for path in sorted(folder.late.glob("late-*.jsonl")):
         batch = int(path.stem.split("-")[1])
@@ -71,14 +71,14 @@ def _late(folder: QueryFolder, place: Place) -> Iterator[tuple[int, Path]]:
 
 
 def _lines_of_all(path: Path, start: int) -> Iterator[tuple[bytes, int]]:
-    """The whole lines of what was written to a path, from a byte of it on; older ones are gone."""
+    """Yields the complete lines of a rotated file from a byte on; the oldest lines may be gone."""
     for begin, file in segments(path):
         for line, end in _lines(file, max(0, start - begin)):
             yield line, begin + end
 
 
 def _lines(path: Path, start: int) -> Iterator[tuple[bytes, int]]:
-    """The whole lines of a file from a byte on, each with where it ends."""
+    """Yields the complete lines of a file from a byte on, each with its end."""
     try:
         file = path.open("rb")
     except FileNotFoundError:

@@ -1,7 +1,7 @@
-"""The description of the API at ``/docs``: Swagger UI, served from here with all that it loads.
+"""The description of the API at ``/docs``: Swagger UI, served with all its files.
 
 The files of Swagger UI come from the package ``fastapi-offline``, so that the page works without
-a network, and no other host's script runs where the service's answers can be read.
+a network. Also, no script of another host can read the answers of the service.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""Scripts and styles are files of this service alone; icons in the style sheet are data."""
+"""Allows scripts and styles of this service only; icons in the style sheet are data URLs."""
 
 _HTML = """<!doctype html>
 <html lang="en">
@@ -51,7 +51,7 @@ _TYPES = {
 
 
 def serve(app: FastAPI) -> None:
-    """Adds the page and its files to the routes; links are relative to where it is mounted."""
+    """Adds the page and its files to the routes; links are relative to the mount point."""
 
     @app.get("/docs", include_in_schema=False)
     def _docs() -> Response:

@@ -1,4 +1,4 @@
-"""The queries that come with Headrace, as the page offers them."""
+"""The example queries of Headrace, for the page."""
 
 from __future__ import annotations
 
@@ -21,12 +21,11 @@ _COMMENT = re.compile(rf"(?:{'|'.join(re.escape(one.comment) for one in LANGUAGE
 
 @cache
 def examples() -> tuple[ExampleDocument, ...]:
-    """Each query of ``examples/``, called by its folder and file, without the comment that says
-    what it is, of which ``title`` is the first sentence; its catalog has no sources."""
-    return tuple(_found())
+    """Returns the queries of ``examples/``, without their comments and without sources."""
+    return tuple(_read_examples())
 
 
-def _found() -> Iterator[ExampleDocument]:
+def _read_examples() -> Iterator[ExampleDocument]:
     with resources.as_file(resources.files("headrace.examples")) as folder:
         for file in sorted(folder.glob("*/catalog.yaml")):
             catalog = without_sources(to_document(load(file)))
@@ -43,7 +42,7 @@ def _found() -> Iterator[ExampleDocument]:
 
 
 def _comment_and_rest(text: str) -> tuple[str, str]:
-    """The comment at the start of a query, and the query without it."""
+    """Splits a query into its first comment and the rest."""
     lines = text.splitlines(keepends=True)
-    comments = list(takewhile(lambda found: found is not None, map(_COMMENT.match, lines)))
+    comments = list(takewhile(lambda match: match is not None, map(_COMMENT.match, lines)))
     return " ".join(c[1] for c in comments if c is not None), "".join(lines[len(comments) :])

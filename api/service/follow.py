@@ -1,7 +1,8 @@
 """Results of a query as server-sent events, to many clients at once.
 
-A client has a chunk of results in memory and no more: the next is read when it has taken that one.
-Files are read in few threads of their own, so that no client holds up a search or a request.
+Each client has at most one chunk of results in memory: the service reads the next chunk after the
+client has received the last one. A few separate threads read the files, so that clients never delay
+searches or other requests.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from .results import Lines, Reader
 MEDIA_TYPE = "text/event-stream"
 HEARTBEAT_SECONDS = 15.0
 RETRY_MS = 1_000
-"""How long a browser waits before it connects again."""
+"""The wait of a browser before it connects again, in milliseconds."""
 _THREADS = 2
 
 
@@ -39,36 +40,36 @@ class Followers:
     async def events(
         self, query: Query, after: int, tail: int | None, heartbeat: float = HEARTBEAT_SECONDS
     ) -> AsyncIterator[bytes]:
-        """The events of a query: its state whenever it changes, and its results from a place on.
+        """Yields the events of a query: changes of its state, and its results after a number.
 
-        Ends after the query, with the event ``end``; and when the service does, without.
+        The stream ends with the event ``end`` of the query, or without it when the service ends.
         """
         self.count += 1
         try:
             reader = Reader(query.results, after, tail)
-            told = None
+            sent_state = None
             yield b"retry: %d\n\n" % RETRY_MS
             while not self._queries.closing.is_set():
                 changed, state = query.changed, query.kept.state
-                if state != told:
+                if state != sent_state:
                     yield _event("state", {"state": state})
-                    told = state
+                    sent_state = state
                 loop = asyncio.get_running_loop()
-                found = await loop.run_in_executor(self._threads, reader.read)
-                if found.lost:
-                    yield _event("gap", {"lost": found.lost}, found.first - 1)
-                if found.lines:
-                    yield _results(found)
+                chunk = await loop.run_in_executor(self._threads, reader.read)
+                if chunk.lost:
+                    yield _event("gap", {"lost": chunk.lost}, chunk.first - 1)
+                if chunk.lines:
+                    yield _results(chunk)
                 elif state in ENDED:
                     yield _event("end", {"state": state})
                     return
-                elif not found.lost and not await _happened(changed, heartbeat):
+                elif not chunk.lost and not await _happened(changed, heartbeat):
                     yield b":\n\n"
         finally:
             self.count -= 1
 
     def close(self) -> None:
-        """Ends the threads."""
+        """Ends the threads that read files."""
         self._threads.shutdown()
 
 
@@ -86,8 +87,8 @@ def _event(name: str, data: object, number: int | None = None) -> bytes:
     return f"{id_}event: {name}\ndata: {json.dumps(data)}\n\n".encode()
 
 
-def _results(found: Lines) -> bytes:
+def _results(chunk: Lines) -> bytes:
     return b"".join(
         b"id: %d\nevent: result\ndata: %b\n\n" % (number, line)
-        for number, line in enumerate(found.lines, start=found.first)
+        for number, line in enumerate(chunk.lines, start=chunk.first)
     )

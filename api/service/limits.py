@@ -1,9 +1,9 @@
-"""Bounds on what a client may ask of the service.
+"""Middleware that bounds requests of clients.
 
-Starlette's TrustedHostMiddleware checks the host name: behind loopback no page of another site may
-reach the service by a name of its own (DNS rebinding). Starlette's limit on bodies is not used,
-since it answers in plain text: too large a body is the mistake of an honest client, which reads
-problem documents and learns the limit from them. Starlette has nothing for the rest.
+Starlette's TrustedHostMiddleware checks the host name: behind loopback no page of another site can
+reach the service under its own host name (DNS rebinding). Starlette's limit on bodies answers in
+plain text, but clients read the limit from a problem document: `BodyLimit` replaces it. Starlette
+has no counterpart to the other classes.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from .problems import problem
 
 
 class _TooLargeError(Exception):
-    """The body went over the limit while it was read."""
+    """The body exceeded the limit while the application read it."""
 
 
 class BodyLimit:
-    """Refuses request bodies over a number of bytes, whatever the client says of them."""
+    """Refuses request bodies over a number of bytes, regardless of the declared length."""
 
     def __init__(self, app: ASGIApp, limit: int) -> None:
         self._app = app
         self._limit = limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes a request on, unless it is too large."""
+        """Forwards a request, unless its body is too large."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -50,7 +50,7 @@ class BodyLimit:
             return message
 
         async def unless_too_large(message: Message) -> None:
-            # The application may have an answer of its own to an error while reading.
+            # Replace the answer of the application to the error while reading.
             nonlocal answering
             if read <= self._limit:
                 answering = True
@@ -67,10 +67,10 @@ class BodyLimit:
 
 
 class Crowd:
-    """Refuses requests beyond a number at once, so that the others are answered soon.
+    """Refuses requests beyond a number at once, to keep answers fast.
 
-    Requests for the state of the service are always answered. Streams of results last long, and are
-    counted elsewhere.
+    Requests for the state of the service always pass. Streams of results do not count here, since
+    `Followers` bounds them.
     """
 
     def __init__(self, app: ASGIApp, most: int) -> None:
@@ -79,7 +79,7 @@ class Crowd:
         self._inside = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes a request on, if there is room for it."""
+        """Forwards a request, unless too many are in progress."""
         path = scope.get("path", "")
         if scope["type"] != "http" or path in _ALWAYS or _FOLLOWING.fullmatch(path):
             await self._app(scope, receive, send)
@@ -103,19 +103,19 @@ _FOLLOWING = re.compile("/queries/[^/]+/results")
 class Framing:
     """Refuses requests that declare their end in two ways, and closes their connections.
 
-    A proxy may choose the other end, and take the bytes between for a request of another client
-    (RFC 9112, section 6.1).
+    A proxy may choose the other end, and treat the bytes in between as the request of another
+    client (RFC 9112, section 6.1).
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes a request on if it declares its end in one way."""
+        """Forwards a request that declares its end in one way."""
         if scope["type"] == "http":
             names = {name for name, _ in scope["headers"]}
             if {b"content-length", b"transfer-encoding"} <= names:
-                detail = "Content-Length and Transfer-Encoding: send one of them"
+                detail = "send either Content-Length or Transfer-Encoding"
                 refusal = problem(400, detail, headers={"Connection": "close"})
                 await refusal(scope, receive, send)
                 return
@@ -125,17 +125,17 @@ class Framing:
 class SameSite:
     """Refuses changes by pages of other origins.
 
-    A browser sends some such requests without asking first, on behalf of the user of the page.
-    Programs other than browsers send neither of the headers that name the origin.
+    A browser sends some cross-origin requests without a preflight, with the rights of its user.
+    Other programs send neither of the two headers with the origin.
     """
 
     def __init__(self, app: ASGIApp, origins: tuple[str, ...]) -> None:
-        """``origins`` are those of other pages that may use the service."""
+        """Creates the middleware; ``origins`` are the pages that may use the service."""
         self._app = app
         self._origins = frozenset(origins)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes a request on, unless another page sends it and it may change something."""
+        """Forwards a request, unless it comes from another origin and may change something."""
         if scope["type"] == "http" and scope["method"] not in _READING:
             headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
             if not self._allowed(headers):
@@ -148,7 +148,7 @@ class SameSite:
         origin = headers.get(b"origin")
         if origin in self._origins:
             return True
-        # The browser says it itself, also where a proxy changes the host.
+        # The browser compares origins itself, even if a proxy changes the host.
         site = headers.get(b"sec-fetch-site")
         if site is not None:
             return site in ("same-origin", "none")
@@ -159,7 +159,7 @@ class SameSite:
 
 _READING = frozenset({"GET", "HEAD", "OPTIONS"})
 _DRAWING = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
-"""The default policy, also for drawings of plans: nothing may run."""
+"""The default policy, also for drawings of plans: no scripts."""
 
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -177,7 +177,7 @@ class SafeHeaders:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes a request on, and adds to its answer."""
+        """Forwards a request, and adds the headers to its answer."""
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":

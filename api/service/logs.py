@@ -1,7 +1,7 @@
 """One JSON line for each request and each fault, with the id of the request.
 
-The lines are the standard library's log records. Their formatter is written here, because it is
-shorter than the settings by which a library would give these member names.
+The lines are log records of the standard library. The formatter here is shorter than the settings
+of a library for the same member names.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class JsonLines(logging.Formatter):
     """Formats a record as one line of JSON, with the members of ``extra`` beside the message."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line of a record."""
+        """Formats a record as its line."""
         line: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -56,7 +56,7 @@ class JsonLines(logging.Formatter):
 
 
 def to_stderr(*, debug: bool = False) -> None:
-    """Writes all log records as JSON lines to standard error; with ``debug`` those of DEBUG too."""
+    """Logs JSON lines to standard error; with ``debug`` also records of the level DEBUG."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     logging.basicConfig(
@@ -67,7 +67,7 @@ def to_stderr(*, debug: bool = False) -> None:
 class RequestLog:
     """Gives each request an id, logs and counts it, and answers an exception with status 500.
 
-    Neither queries nor headers are logged: they may hold secrets.
+    The log has neither queries nor headers, since both may hold secrets.
     """
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
@@ -75,7 +75,7 @@ class RequestLog:
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes a request on."""
+        """Forwards a request, then logs it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -104,10 +104,10 @@ class RequestLog:
             self._log(scope, status, perf_counter() - started)
 
     def _log(self, scope: Scope, status: int, seconds: float) -> None:
-        # Only declared paths and known methods, so that clients cannot make more metrics.
+        # Label only declared paths and known methods, so that clients cannot create more metrics.
         route = getattr(scope.get("route"), "path", "other")
-        known = route != "other" and scope["method"] in _METHODS
-        method = scope["method"] if known else "other"
+        declared = route != "other" and scope["method"] in _METHODS
+        method = scope["method"] if declared else "other"
         self._metrics.requests.labels(route, method, str(status)).inc()
         self._metrics.request_seconds.labels(route).observe(seconds)
         LOG.info(

@@ -25,11 +25,11 @@ class Metrics:
             buckets=_SECONDS, registry=registry,
         )  # fmt: skip
         self.searches = Counter(
-            "headrace_searches", "Jobs given to the searching processes", ["kind"],
+            "headrace_searches", "Jobs of the search processes", ["kind"],
             registry=registry,
         )  # fmt: skip
         self.plans = Counter(
-            "headrace_plans", "Searches by why they ended", ["stop_reason"], registry=registry
+            "headrace_plans", "Searches by stop reason", ["stop_reason"], registry=registry
         )
         self.planning_seconds = Histogram(
             "headrace_planning_seconds", "Time of a search", buckets=_SECONDS, registry=registry
@@ -39,13 +39,13 @@ class Metrics:
             buckets=_SIZES, registry=registry,
         )  # fmt: skip
         self.cache_hits = Counter(
-            "headrace_cache_hits", "Answers that needed no search of their own", ["kept"],
+            "headrace_cache_hits", "Answers without a search of their own", ["kept"],
             registry=registry,
         )  # fmt: skip
         self.running = Gauge("headrace_searches_running", "Searches now", registry=registry)
         self.waiting = Gauge("headrace_searches_waiting", "Searches queued", registry=registry)
         self.died = Counter(
-            "headrace_workers_died", "Searching processes that ended in a job", registry=registry
+            "headrace_workers_died", "Search processes that died during a job", registry=registry
         )
 
     def watch(self, collector: Collector) -> None:

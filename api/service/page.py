@@ -1,4 +1,4 @@
-"""The page at ``/``: the files that were built from ``web/``, and nothing else."""
+"""The page at ``/``: the files built from ``web/``."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ POLICY = (
     "img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; font-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""The page runs only its own scripts, and talks only to this service. Styles may stand in
-the document too: the editor of queries, CodeMirror, writes its own there."""
+"""Allows the page only its own scripts, and connections only to this service.
+
+The policy allows inline styles, since the query editor CodeMirror adds them to the document.
+"""
 
 _TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -28,8 +30,8 @@ _TYPES = {
     ".woff2": "font/woff2",
 }
 _NOT_BUILT = (
-    "The page is not built. An installation has it; in a folder of the sources "
-    "`python web/build_page.py` builds it.\n"
+    "The page is not built. An installed package contains the page; in a source folder, build "
+    "it with `python web/build_page.py`.\n"
 )
 
 
@@ -45,11 +47,11 @@ def serve(app: FastAPI) -> None:
 
     @app.get("/assets/{name}", include_in_schema=False)
     def _asset(name: str, request: Request) -> Response:
-        # Only names that are there become paths: others may be too long for one, or none at all.
+        # Build paths only from existing names: other names may be too long or invalid.
         file = next((file for file in _assets() if file.name == name), None)
         if file is None or file.suffix not in _TYPES:
             raise HTTPException(404, "the page has no such file")
-        # Their names have a digest of what they hold.
+        # The names of assets have a digest of the content.
         forever = "public, max-age=31536000, immutable"
         if "gzip" not in request.headers.get("accept-encoding", ""):
             return _file(file, forever, {"Vary": "Accept-Encoding"})

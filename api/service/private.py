@@ -15,11 +15,12 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 def private_folder(path: Path, ours: Iterable[str] | None = None) -> None:
     """Creates a folder that other users may not enter, or closes an existing one to them.
 
-    The rights of a folder that has other entries than ``ours`` are left alone: it may be the
-    folder of a project, or of a system. None stands for any entries.
+    A folder with other entries than ``ours`` keeps its rights: it may belong to a project or to
+    the system. ``ours`` is None to accept any entries.
 
     Raises:
-        UsageError: if the folder cannot be made, or others may enter it and that must stay so.
+        UsageError: if the folder cannot be created, or other users may enter it and it has to keep
+            its rights.
     """
     try:
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -33,9 +34,9 @@ def private_folder(path: Path, ours: Iterable[str] | None = None) -> None:
     except OSError as error:
         raise UsageError(f"cannot use {path}: {error.strerror}", code="E-STORE") from error
     raise UsageError(
-        f"other users may enter {path}, and not only Headrace has files there",
+        f"other users may enter {path}, and it has files of other programs",
         code="E-STORE",
-        hint=f"name a folder in it, which is made: {path / 'headrace'}; or chmod 700 {path}",
+        hint=f"name a new folder in it, such as {path / 'headrace'}; or chmod 700 {path}",
     )
 
 
@@ -43,7 +44,7 @@ def private_file(path: Path) -> None:
     """Creates an empty file that other users may not read, or closes an existing one to them.
 
     Raises:
-        UsageError: if that cannot be done.
+        UsageError: if the file cannot be created or closed.
     """
     try:
         handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)

@@ -20,7 +20,7 @@ MEDIA_TYPE = "application/problem+json"
 
 
 class Advice(BaseModel):
-    """An advice: a text, perhaps with the ``setting`` to change, and the ``value`` that helps."""
+    """Advice: a text, perhaps with a ``setting`` to change and its new ``value``."""
 
     text: str
     setting: Setting | None = None
@@ -28,17 +28,30 @@ class Advice(BaseModel):
 
 
 class ShapeProblem(BaseModel):
-    """A mistake in the body or the parameters of a request, and its place."""
+    """A mistake in the body or the parameters of a request; ``at`` is its place."""
 
     at: str
     reason: str
 
 
 class Problem(BaseModel):
-    """What is wrong (RFC 9457); ``position`` is the place in the query, from 1.
+    """A problem (RFC 9457).
 
-    ``hint`` says what to do in the words of this service, ``advice`` the same as data; ``warnings``
-    are about the query's input.
+    Attributes:
+        type: ``about:blank``.
+        title: the text of the HTTP status.
+        status: the HTTP status.
+        detail: the message.
+        code: the stable code of the error.
+        hint: advice in the words of this service.
+        advice: the same advice as data.
+        position: the place in the query: offset, line and column, from 1.
+        text: the part of the query that is wrong.
+        expected: the tokens that the parser expected.
+        display: the message with the line of the query and a caret.
+        warnings: warnings about the query's input.
+        request_id: the id of the request in the log.
+        problems: the mistakes in the body or the parameters.
     """
 
     type: str
@@ -68,21 +81,21 @@ class RefusedError(Exception):
 def problem(
     status: int, detail: str, *, headers: Mapping[str, str] | None = None, **members: Any
 ) -> Response:
-    """A problem as an answer; ``members`` that are None or empty are left out."""
+    """Returns a problem as an answer, without ``members`` that are None or empty."""
     document = problem_document(status, detail, **members)
     return Response(json_bytes(document), status, headers, MEDIA_TYPE)
 
 
 def problem_document(status: int, detail: str, **members: Any) -> dict[str, Any]:
-    """A `Problem` as JSON values; ``members`` that are None or empty are left out."""
-    told = {name: value for name, value in members.items() if value not in (None, "", (), [])}
+    """Returns a `Problem` as JSON values, without ``members`` that are None or empty."""
+    present = {name: value for name, value in members.items() if value not in (None, "", (), [])}
     title = HTTPStatus(status).phrase
-    shown = Problem(type="about:blank", title=title, status=status, detail=detail, **told)
+    shown = Problem(type="about:blank", title=title, status=status, detail=detail, **present)
     return shown.model_dump(mode="json", exclude_unset=True)
 
 
 def document_of(error: HeadraceError) -> dict[str, Any]:
-    """The problem of an error; of a query with the place in it (both count from 1)."""
+    """Returns the problem of an error; an error in a query has a line and a column, from 1."""
     status = HTTPStatus.UNPROCESSABLE_ENTITY
     if isinstance(error, InvalidQueryError):
         cause = error.error
@@ -109,7 +122,7 @@ def document_of(error: HeadraceError) -> dict[str, Any]:
 
 
 def _advice(error: HeadraceError) -> list[Advice]:
-    """The advice of an error as data, for clients with words of their own, such as the page."""
+    """Returns the advice of an error as data, for clients that word it themselves."""
     hint = [Advice(text=error.hint.removesuffix("."))] if error.hint else []
     remedies = [
         Advice(text=one.text, setting=one.setting, value=one.value) for one in error.remedies
@@ -118,17 +131,17 @@ def _advice(error: HeadraceError) -> list[Advice]:
 
 
 def of_error(error: HeadraceError) -> Response:
-    """The problem of an error as an answer."""
+    """Returns the problem of an error as an answer."""
     document = document_of(error)
     return Response(json_bytes(document), document["status"], media_type=MEDIA_TYPE)
 
 
 def shape_problems(errors: Sequence[Any], route: object = None) -> list[ShapeProblem]:
-    """The mistakes in the body or the parameters of a request.
+    """Returns the mistakes in the body or the parameters of a request.
 
     Args:
-        errors: what pydantic says; each place begins with ``body``, ``query``, ``path``.
-        route: that of the request, whose body's model has the names that could be meant.
+        errors: the errors of pydantic; each place begins with ``body``, ``query`` or ``path``.
+        route: the route of the request; the model of its body has the names to suggest.
     """
     body = route.body_field if isinstance(route, APIRoute) else None
     kind = None if body is None else body.field_info.annotation
@@ -140,6 +153,6 @@ def shape_problems(errors: Sequence[Any], route: object = None) -> list[ShapePro
 
 
 def json_bytes(document: object) -> bytes:
-    """A document as UTF-8. A client may send half of a surrogate pair, which has no such form."""
+    """Encodes a document as UTF-8; escapes lone surrogates, which UTF-8 cannot encode."""
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "replace")

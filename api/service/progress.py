@@ -1,6 +1,6 @@
-"""How far a run of a plan has come, with rates and lags, as a document.
+"""The progress of a run as a document, with rates and lag.
 
-In: what the executor tells (`Progress`, `RunReport`). Out: a `ProgressDocument`.
+In: reports of the executor (`Progress`, `RunReport`). Out: a `ProgressDocument`.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from ...executor.counters import Counters
 from ...executor.spark.report import Progress, RunReport
 
 RATE_SECONDS = 10.0
-"""Edges and results per second are means of so much time."""
+"""The time over which edges and results per second are averaged, in seconds."""
 
 FAR_SECONDS = 10 * 365 * 86_400.0
-"""Times that are further off are none of the clock."""
+"""A stream whose time is further from the clock has no lag, in seconds."""
 
 
 class RunProgress:
     """The progress of one run of a plan."""
 
     def __init__(self, time_unit: str) -> None:
-        """``time_unit`` is that of the plan."""
+        """Creates the progress of a run; ``time_unit`` is the time unit of the plan."""
         self._tick = _seconds(time_unit)
         self._seen: deque[tuple[float, int, int]] = deque()
 
     def so_far(self, progress: Progress) -> ProgressDocument:
-        """How far the run has come."""
+        """Returns the current progress of the run."""
         edges_per_second, results_per_second = self._rates(progress.edges, progress.results)
         entries, size = _state(progress.operators)
         return ProgressDocument(
@@ -53,7 +53,7 @@ class RunProgress:
 
     @staticmethod
     def at_end(report: RunReport) -> ProgressDocument:
-        """What a run that has ended did in all."""
+        """Returns the total progress of a finished run."""
         entries, size = _state(report.operators)
         return ProgressDocument(
             phase="done",
@@ -74,7 +74,7 @@ class RunProgress:
         )
 
     def _lag(self, progress: Progress) -> float | None:
-        """Seconds by which a live stream's time is behind the clock, if that is what it tells."""
+        """Returns the seconds that a live stream is behind the clock, or None."""
         if progress.fraction is not None or progress.now is None or self._tick is None:
             return None
         behind = time.time() - progress.now * self._tick
@@ -93,7 +93,7 @@ class RunProgress:
 
 
 def _seconds(time_unit: str) -> float | None:
-    """The length of a time unit; None for one that is none of the clock's."""
+    """Returns the length of a time unit in seconds; None for a unit without a fixed length."""
     try:
         return ticks(f"1 {time_unit}", "microsecond") / 1_000_000
     except DurationError:
@@ -101,7 +101,7 @@ def _seconds(time_unit: str) -> float | None:
 
 
 def _state(operators: Mapping[int, Counters]) -> tuple[int, int]:
-    """Entries and bytes that the operators hold."""
+    """Returns the number of entries and the bytes of all states."""
     return (
         sum(done.state_entries for done in operators.values()),
         sum(done.state_bytes for done in operators.values()),

@@ -1,4 +1,4 @@
-"""A query of a service, in memory."""
+"""The queries of a service, in memory."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Query:
         self.changed = asyncio.Event()
         self.at_engine = False
         self.run = 0
-        """The number of its last run in an engine of this service."""
+        """The number of the query's last run in an engine of this service."""
         self.deaths = 0
         self.due = 0.0
-        """When it may be started again, by the monotonic clock."""
+        """When the query may start again, by the monotonic clock."""
         self.saved_at = 0.0
         self.unsaved = False
 
@@ -39,7 +39,7 @@ class Query:
 
     @property
     def progress(self) -> Mapping[str, Any] | None:
-        """Its last progress."""
+        """The last progress of the query."""
         return None if self.kept.account is None else self.kept.account["progress"]
 
     def notify(self) -> None:

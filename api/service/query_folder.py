@@ -29,18 +29,18 @@ class QueryFolder:
 
     @property
     def late(self) -> Path:
-        """Edges of files that came too late: a file for each batch that has any."""
+        """Late edges of files: a file for each micro-batch with late edges."""
         return self.checkpoint / "late"
 
     @property
     def late_live(self) -> Path | None:
-        """The file of late edges of live sources, if the query reads such."""
+        """The file of late edges of live sources, if the query reads live sources."""
         there = (self.late / "added.json").exists()
         return self.path / f"{self.rejected.name}.late.jsonl" if there else None
 
     @property
     def pruned(self) -> Path:
-        """The numbers of results that were removed."""
+        """The file with the number of removed results."""
         return self.path / "pruned.json"
 
     @property

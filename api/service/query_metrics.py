@@ -15,27 +15,27 @@ from .kept_queries import State
 from .queries import Queries
 
 _GAUGES = {
-    "lag": ("headrace_query_lag_seconds", "How far its results are behind the clock"),
-    "state_entries": ("headrace_query_state_entries", "Entries of the state of its operators"),
-    "state_bytes": ("headrace_query_state_bytes", "Memory of that state"),
+    "lag": ("headrace_query_lag_seconds", "Seconds that its results are behind the clock"),
+    "state_entries": ("headrace_query_state_entries", "Entries in the states of its operators"),
+    "state_bytes": ("headrace_query_state_bytes", "Bytes of the states of its operators"),
 }
 _COUNTERS = {
-    "edges": ("headrace_query_edges", "Edges that it has read"),
-    "results": ("headrace_query_results", "Results that it gave"),
-    "late": ("headrace_query_late", "Edges that came too late"),
-    "rejected": ("headrace_query_rejected", "Rows that are no edges"),
+    "edges": ("headrace_query_edges", "Edges read"),
+    "results": ("headrace_query_results", "Results"),
+    "late": ("headrace_query_late", "Late edges"),
+    "rejected": ("headrace_query_rejected", "Rejected rows"),
 }
 
 
 class QueryCollector(Collector):
-    """The queries that are kept, so that their number bounds that of the labels."""
+    """Metrics of all queries; the maximum number of queries bounds the number of labels."""
 
     def __init__(self, queries: Queries, followers: Followers) -> None:
         self._queries = queries
         self._followers = followers
 
     def collect(self) -> Iterator[Metric]:
-        """The metrics as they are now."""
+        """Yields the current metrics."""
         queries = self._queries.all()
         states = Counter(query.kept.state for query in queries)
         by_state = GaugeMetricFamily("headrace_queries", "Queries by state", labels=["state"])
@@ -53,13 +53,13 @@ class QueryCollector(Collector):
                     metric.add_metric([query.kept.id], value)  # type: ignore[attr-defined]
             yield metric
         restarts = CounterMetricFamily(
-            "headrace_query_restarts", "How often it was taken up again", labels=["query"]
+            "headrace_query_restarts", "Restarts after failures", labels=["query"]
         )
         for query in queries:
             restarts.add_metric([query.kept.id], query.kept.restarts)
         yield restarts
         yield GaugeMetricFamily(
-            "headrace_engine_up", "Whether Spark is there", int(self._queries.engine_up)
+            "headrace_engine_up", "Whether Spark has started", int(self._queries.engine_up)
         )
         yield CounterMetricFamily(
             "headrace_engine_starts", "Engines started", self._queries.engine_starts

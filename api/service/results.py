@@ -1,9 +1,9 @@
 """The results of a query, by their numbers: the first one is 1.
 
-In: the folder in which a run leaves a file of JSON lines for each batch and partition; a file is
-there as a whole or not at all, never changes, and none comes that sorts before one that is there.
-Out: lines from any place on. The oldest files go when there is too much; how many results they had
-is kept, so that numbers stay what they are.
+In: the folder in which a run writes a file of JSON lines for each micro-batch and partition. Files
+are complete, never change, and appear in the order of their names. Out: lines after any number. The
+service deletes the oldest files beyond a bound. A note keeps the number of deleted results, so that
+the remaining results keep their numbers.
 """
 
 from __future__ import annotations
@@ -43,7 +43,13 @@ class Results:
     """The results of one query; may be used by many threads."""
 
     def __init__(self, folder: Path, note: Path, kept: Kept) -> None:
-        """``note`` is the file that remembers what was pruned."""
+        """Opens the results of a query.
+
+        Args:
+            folder: the folder of result files.
+            note: the file with the number of pruned results.
+            kept: the bounds on the results.
+        """
         self._folder = folder
         self._note = note
         self._kept = kept
@@ -62,10 +68,11 @@ class Results:
             return self._end
 
     def after(self, number: int) -> tuple[int, Path | None, int]:
-        """The file that has the first kept result after ``number``.
+        """Finds the file with the first kept result after ``number``.
 
-        Returns (how many results after ``number`` are not kept any more, that file or None, the
-        number of the last result before that file).
+        Returns:
+            The number of pruned results after ``number``; the file, or None; and the number of the
+            last result before the file.
         """
         with self._lock:
             self._refresh()
@@ -75,7 +82,7 @@ class Results:
             return lost, self._files[place].path if place < len(self._files) else None, before
 
     def prune(self) -> int:
-        """Removes the oldest files beyond the bounds, never the last batch; returns how many."""
+        """Removes the oldest files beyond the bounds, except the last batch; returns the number."""
         with self._lock:
             self._refresh()
             last = _batch(self._files[-1].path) if self._files else ""
@@ -109,7 +116,7 @@ class Results:
             self._settled = False
         elif self._settled:
             return
-        # Not by the clock of the files, which may be set back or forth.
+        # Use the monotonic clock: the clock of the file system may be set.
         self._settled = time.monotonic() - self._changed_at > _CLOCK_SECONDS
         last = self._files[-1].path.name if self._files else self._through
         names = sorted(path.name for path in self._folder.glob("part-*.jsonl"))
@@ -119,7 +126,7 @@ class Results:
                 size, lines = _measured(path)
                 self._files.append(_File(path, size, self._end + lines))
             elif name <= self._through:
-                path.unlink(missing_ok=True)  # the service was killed while it pruned
+                path.unlink(missing_ok=True)  # an earlier service was killed while it pruned
 
     def _noted(self) -> tuple[int, str]:
         try:
@@ -131,8 +138,10 @@ class Results:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Results in a row: ``first`` is the number of the first line, ``lost`` says how many before
-    it are not kept any more."""
+    """Consecutive results.
+
+    ``first`` is the number of the first line, and ``lost`` the number of pruned results before it.
+    """
 
     lines: tuple[bytes, ...]
     first: int
@@ -140,10 +149,10 @@ class Lines:
 
 
 class Reader:
-    """Reads the results of a query in parts, from a given place on."""
+    """Reads the results of a query in chunks, after a number."""
 
     def __init__(self, results: Results, after: int = 0, tail: int | None = None) -> None:
-        """After so many results, or with the newest ``tail`` of those that are there."""
+        """Starts after the result number ``after``, or with the newest ``tail`` results."""
         self._results = results
         self.position = after
         self._tail = tail
@@ -151,10 +160,10 @@ class Reader:
         self._offset = 0
 
     def read(self) -> Lines:
-        """The next results; without lines if there are none now."""
+        """Reads the next results; returns no lines if there are none now."""
         if self._tail is not None:
             self.position, self._tail = max(0, self._results.count - self._tail), None
-            # What is not kept is nothing that this reader has missed.
+            # Results pruned before the first read do not count as lost.
             self.position += self._results.after(self.position)[0]
         lost = 0
         while True:
@@ -166,7 +175,7 @@ class Reader:
             try:
                 lines = self._read(path, before)
             except FileNotFoundError:
-                continue  # it was pruned just now
+                continue  # the file was pruned just now
             first = self.position + 1
             self.position += len(lines)
             return Lines(tuple(lines), first, lost)

@@ -24,13 +24,13 @@ class _Server(uvicorn.Server):
         self._service = service
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Called in the event loop, once a signal has come."""
+        """Shuts down; uvicorn calls this method in the event loop after a signal."""
         self._service.close_soon()
         await super().shutdown(sockets)
 
 
 def server_of(app: FastAPI) -> uvicorn.Server:
-    """A server of the service, which logs as the process does."""
+    """Returns a server of the application, with the logging of the process."""
     config = uvicorn.Config(
         app,
         http=Connection,
@@ -46,7 +46,7 @@ def server_of(app: FastAPI) -> uvicorn.Server:
 def serve_at(listening: socket.socket, server: uvicorn.Server) -> None:
     """Serves until a signal ends it."""
     allow_files()
-    # What is there by now stays: to look at it for garbage would hold up all answers.
+    # Exclude all current objects from garbage collection: scanning them would delay answers.
     gc.collect()
     gc.freeze()
     server.run(sockets=[listening])
@@ -66,7 +66,7 @@ def listen(host: str, port: int) -> socket.socket:
             f"cannot listen on {host} port {port}: {os.strerror(error.errno or 0)}",
             hint="--port takes another, 0 any free one",
         ) from error
-    # Connections have it from here. asyncio sets it only where the socket says that it is TCP,
-    # which this does not, and each answer would wait 40 ms for the client's acknowledgement.
+    # Connections inherit TCP_NODELAY from this socket. asyncio sets it only on sockets with the
+    # protocol TCP, which this one lacks: each answer would wait 40 ms for an acknowledgement.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening

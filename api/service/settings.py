@@ -17,23 +17,40 @@ from .tokens import Token
 
 
 def default_home() -> Path:
-    """The folder for a user's data on this system."""
+    """Returns the folder for a user's data on this system."""
     return user_data_path("headrace", appauthor=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """A service: its database, what it knows at the start, who may use it, and its bounds.
+    """The settings of a service.
 
-    ``database`` is an address as SQLAlchemy reads it. ``catalog`` is for requests that bring
-    none. ``hosts`` are the names by which the service may be called and ``origins`` the pages
-    that may use it from a browser; without ``hosts`` all names are fine, without ``origins`` no
-    page. Without ``tokens`` none is asked for. In ``home`` are the files of queries that run;
-    ``results`` of each are kept. With ``allow_sources`` a stream that is put may say where it is
-    read.
+    Attributes:
+        database: the address of the database, for SQLAlchemy.
+        catalog: the catalog for requests without one.
+        hosts: the host names of the service; empty to allow all names.
+        origins: the origins of other pages that may use the service from a browser.
+        tokens: the tokens that clients need; empty to allow all clients.
+        searches_at_once: the number of search processes.
+        most_waiting: the maximum number of waiting searches.
+        longest_search_ms: the time limit of a search, in milliseconds.
+        most_requests: the maximum number of requests at once.
+        largest_body: the maximum size of a request body, in bytes.
+        most_plans: the maximum number of stored plans.
+        most_streams: the maximum number of streams.
+        cache_bytes: the maximum size of cached answers, in bytes.
+        limits: the bounds on a query and its answer.
+        home: the data directory.
+        allow_sources: whether a stream put over REST may have a source.
+        engine: the options of the engine.
+        most_running: the maximum number of queries that run at once.
+        most_queries: the maximum number of queries.
+        most_partitions: the maximum number of partitions of a running plan.
+        most_followers: the maximum number of clients that follow results.
+        results: the bounds on the results of each query.
     """
 
-    database: str = field(repr=False)  # it may have a password
+    database: str = field(repr=False)  # the address may have a password
     catalog: Catalog | None = None
     hosts: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
 """The database: streams, plans and queries, in SQLite or PostgreSQL.
 
-Every method is one short transaction, and of those that write there is one at a time, so that
-several processes may have one database.
+Each method is one short transaction. Writing transactions run one at a time, so that several
+processes may share a database.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ T = TypeVar("T")
 
 SCHEMA_VERSION = 3
 MOST_DELETED = 10_000
-"""The number of deleted streams whose last version is remembered."""
+"""The maximum number of deleted streams whose last version the table keeps."""
 LOCK_SECONDS = 30
-"""The longest wait of a transaction for that of another process."""
+"""The longest wait of a transaction for another process, in seconds."""
 
 _FILE = "headrace.db"
 _ENDINGS = ("", "-wal", "-shm", "-journal")
-"""Of the files that SQLite has for a database."""
+"""The endings of the files that SQLite creates for a database."""
 _WRITES = "headrace_writes"
-_SILENT: Mapping[str, Any] = {"hide_parameters": True}  # errors are logged, queries are not
-_LOCK = 0x68656164  # "head": the number of the lock in PostgreSQL that whoever writes has
+_SILENT: Mapping[str, Any] = {"hide_parameters": True}  # the log has errors, but no parameters
+_LOCK = 0x68656164  # "head": the advisory lock of writers in PostgreSQL
 
 _SCHEMA = Table(
     "headrace_schema",
@@ -64,10 +64,10 @@ _STREAMS = Table(
     Column("name", String(100), primary_key=True),
     Column("version", Integer, nullable=False),
     Column("time_unit", String(40), nullable=False),
-    Column("document", Text),  # none: it was deleted, and its versions count on
+    Column("document", Text),  # null: the stream was deleted; its version stays
 )
 _MIGRATIONS: Mapping[int, Callable[[Connection], None]] = {
-    1: lambda _: None,  # a table more, which is made as those of a new database are
+    1: lambda _: None,  # version 2 added a table, which create_all creates
     2: drop_misfiled,
 }
 """The migration from each version of the database to the next."""
@@ -75,7 +75,7 @@ _MIGRATIONS: Mapping[int, Callable[[Connection], None]] = {
 
 @dataclass(frozen=True, slots=True)
 class KeptStream:
-    """A stream that was put: its document as in a catalog of that time unit."""
+    """A stored stream: its document as in a catalog with this time unit."""
 
     name: str
     version: int
@@ -87,10 +87,10 @@ class Store:
     """A database with streams, ``plans`` and ``queries``; may be used by many threads."""
 
     def __init__(self, url: str, most_plans: int) -> None:
-        """Opens the database, and makes or brings up to date its tables.
+        """Opens the database, and creates or migrates its tables.
 
         Raises:
-            UsageError: if it cannot be used.
+            UsageError: if the database cannot be used.
         """
         self._engine = _engine(url)
         try:
@@ -113,47 +113,51 @@ class Store:
             connection.execute(select(_SCHEMA.c.version))
 
     def streams(self) -> tuple[KeptStream, ...]:
-        """All streams, by name."""
+        """Returns all streams, by name."""
         with self._reading() as connection:
-            found = connection.execute(
+            rows = connection.execute(
                 select(_STREAMS).where(_STREAMS.c.document.is_not(None)).order_by(_STREAMS.c.name)
             ).all()
         return tuple(
             KeptStream(row.name, row.version, row.time_unit, json.loads(row.document))
-            for row in found
+            for row in rows
         )
 
     def put_stream(self, name: str, time_unit: str, document: Mapping[str, Any]) -> int:
-        """Stores a stream in place of an earlier one; returns its new version."""
+        """Stores a stream, replacing an earlier one; returns its new version."""
         values = {"time_unit": time_unit, "document": json.dumps(document)}
 
         def put(connection: Connection) -> int:
-            known = _STREAMS.c.name == name
-            # The row is locked by this, so that no version is given twice.
+            by_name = _STREAMS.c.name == name
+            # The update locks the row, so that no version occurs twice.
             changed = connection.execute(
-                update(_STREAMS).where(known).values(version=_STREAMS.c.version + 1, **values)
+                update(_STREAMS).where(by_name).values(version=_STREAMS.c.version + 1, **values)
             )
             if not changed.rowcount:
                 connection.execute(insert(_STREAMS).values(name=name, version=1, **values))
-            version: int = connection.execute(select(_STREAMS.c.version).where(known)).scalar_one()
+            version: int = connection.execute(
+                select(_STREAMS.c.version).where(by_name)
+            ).scalar_one()
             return version
 
         return self._write(put)
 
     def delete_stream(self, name: str) -> bool:
-        """Deletes a stream; returns whether there was one."""
+        """Deletes a stream; returns whether the stream existed."""
 
-        def gone(connection: Connection) -> bool:
+        def remove(connection: Connection) -> bool:
             there = (_STREAMS.c.name == name) & _STREAMS.c.document.is_not(None)
-            found = connection.execute(update(_STREAMS).where(there).values(document=None)).rowcount
+            deleted_rows = connection.execute(
+                update(_STREAMS).where(there).values(document=None)
+            ).rowcount
             deleted = select(_STREAMS.c.name).where(_STREAMS.c.document.is_(None))
             count = connection.execute(select(func.count()).select_from(deleted.subquery()))
             if (more := count.scalar_one() - MOST_DELETED) > 0:
                 least = deleted.order_by(_STREAMS.c.version, _STREAMS.c.name).limit(more)
                 connection.execute(delete(_STREAMS).where(_STREAMS.c.name.in_(least)))
-            return found > 0
+            return deleted_rows > 0
 
-        return self._write(gone)
+        return self._write(remove)
 
     def _prepare(self) -> None:
         def prepare(connection: Connection) -> None:
@@ -164,14 +168,15 @@ class Store:
                 return
             if version > SCHEMA_VERSION:
                 raise UsageError(
-                    f"the database is of a newer Headrace: its tables are of version {version}, "
-                    f"and this one knows {SCHEMA_VERSION}",
+                    f"a newer version of Headrace wrote the database: its tables have version "
+                    f"{version}, "
+                    f"but this version reads at most {SCHEMA_VERSION}",
                     code="E-STORE",
-                    hint="--home or --database takes another one",
+                    hint="choose another database with --home or --database",
                 )
-            for known in range(version, SCHEMA_VERSION):
-                _MIGRATIONS[known](connection)
-                connection.execute(update(_SCHEMA).values(version=known + 1))
+            for from_version in range(version, SCHEMA_VERSION):
+                _MIGRATIONS[from_version](connection)
+                connection.execute(update(_SCHEMA).values(version=from_version + 1))
 
         self._write(prepare)
 
@@ -181,16 +186,16 @@ class Store:
             yield connection
 
     def _write(self, change: Callable[[Connection], T]) -> T:
-        """Makes a change while no other process makes one."""
+        """Runs a change in a transaction that excludes other writers."""
         with self._engine.execution_options(**{_WRITES: True}).begin() as connection:
             return change(connection)
 
 
 def sqlite_url(home: Path) -> str:
-    """The address of the database in a folder, which is made if it is not there.
+    """Returns the address of the database in a folder; creates the folder if needed.
 
     Raises:
-        UsageError: if it cannot be made, or others may enter it.
+        UsageError: if the folder cannot be created, or other users may enter it.
     """
     private_folder(home, (*(f"{_FILE}{ending}" for ending in _ENDINGS), "queries"))
     place = str(home.absolute() / _FILE)
@@ -198,14 +203,14 @@ def sqlite_url(home: Path) -> str:
 
 
 def disk_is_full(error: SQLAlchemyError) -> bool:
-    """Whether a change failed for lack of room on the disk, which loses no earlier data."""
+    """Returns whether a change failed because the disk is full; earlier data stays intact."""
     original = getattr(error, "orig", None)
     named = getattr(original, "sqlite_errorname", None), getattr(original, "sqlstate", None)
     return named[0] == "SQLITE_FULL" or named[1] == "53100"
 
 
 def _engine(url: str) -> Engine:
-    # No error shows the address or its own cause: there may be a password in it.
+    # Errors show neither the address nor their cause, since both may have a password.
     try:
         address = make_url(url)
         if address.drivername in ("postgresql", "postgres"):
@@ -221,9 +226,9 @@ def _engine(url: str) -> Engine:
             hint="pip install 'headrace[postgres]'",
         ) from error
     except (ArgumentError, ValueError):
-        pass  # as those that are understood, and are of another kind
+        pass  # an unreadable address gets the same message as another kind of database
     raise UsageError(
-        "no such kind of database: expected sqlite:///FILE or postgresql://USER@HOST/NAME",
+        "unsupported database: expected sqlite:///FILE or postgresql://USER@HOST/NAME",
         code="E-STORE",
     )
 
@@ -232,19 +237,21 @@ def _sqlite(address: URL) -> Engine:
     if address.database and not address.database.startswith((":memory:", "file:")):
         for ending in _ENDINGS:
             file = Path(f"{address.database}{ending}")
-            if not ending or file.exists():  # those that SQLite adds get the rights of the first
+            if (
+                not ending or file.exists()
+            ):  # SQLite creates the others with the rights of the database file
                 private_file(file)
     engine = create_engine(address, connect_args={"timeout": LOCK_SECONDS}, **_SILENT)
 
     @event.listens_for(engine, "connect")
     def _connected(connection: Any, _: object) -> None:
-        connection.isolation_level = None  # transactions are begun below, and not by the driver
+        connection.isolation_level = None  # begin transactions below instead of in the driver
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
 
     @event.listens_for(engine, "begin")
     def _begun(connection: Connection) -> None:
-        # To write after reading, in one transaction, fails if another has written in between.
+        # Lock at once: a write after a read fails if another process wrote in between.
         writes = connection.get_execution_options().get(_WRITES)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
@@ -252,15 +259,14 @@ def _sqlite(address: URL) -> Engine:
 
 
 def _postgresql(address: URL) -> Engine:
-    # A server that is gone is noticed before the request that asks for it has waited too long;
-    # the address may say otherwise.
-    patience = {
+    # Notice a dead server before requests wait too long; the address may override these values.
+    timeouts = {
         "connect_timeout": 5,
         "tcp_user_timeout": 1000 * LOCK_SECONDS,
         "options": f"-c lock_timeout={LOCK_SECONDS}s -c statement_timeout={2 * LOCK_SECONDS}s",
     }
-    given = {name: value for name, value in patience.items() if name not in address.query}
-    engine = create_engine(address, pool_pre_ping=True, connect_args=given, **_SILENT)
+    defaults = {name: value for name, value in timeouts.items() if name not in address.query}
+    engine = create_engine(address, pool_pre_ping=True, connect_args=defaults, **_SILENT)
 
     @event.listens_for(engine, "begin")
     def _begun(connection: Connection) -> None:

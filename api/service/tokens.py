@@ -1,7 +1,7 @@
-"""Who may do what: bearer tokens with scopes, if there are any.
+"""Bearer tokens with scopes.
 
-The check is a middleware and not a dependency of FastAPI's routes, so that a route that is added
-later needs a token too.
+The check is a middleware instead of a dependency of FastAPI's routes, so that each new route needs
+a token too.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from .problems import problem
 
 TokenScope = Literal["read", "plan", "run"]
 SHORTEST = 16
-"""The least characters of a token; shorter ones can be guessed."""
+"""The minimum length of a token in characters: shorter tokens can be guessed."""
 
 OPEN = frozenset({"/", "/healthz", "/readyz", "/docs", "/openapi.json"})
 OPEN_FOLDERS = ("/assets/", "/docs/")
-"""Paths without a token: they tell nothing about queries and streams."""
+"""The paths that need no token: their answers have no queries or streams."""
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """The digest of a token, and what it is good for; ``run`` includes ``plan``,
-    and that ``read``."""
+    """The digest of a token, and its scopes; ``run`` includes ``plan``, and ``plan`` includes
+    ``read``."""
 
     digest: bytes = field(repr=False)
     scopes: frozenset[TokenScope]
 
 
 def token(secret: str, *scopes: TokenScope) -> Token:
-    """The token of a secret, of which only the digest is kept."""
+    """Returns the token of a secret; the token keeps only the digest."""
     allowed = frozenset(scopes)
     if "run" in allowed:
         allowed |= {"plan"}
@@ -46,41 +46,44 @@ def token(secret: str, *scopes: TokenScope) -> Token:
 
 
 def read_tokens(path: Path) -> tuple[Token, ...]:
-    """The tokens of a file: on each line scopes, separated by commas, and a token.
+    """Reads the tokens of a file: each line has scopes, separated by commas, and a token.
 
     Raises:
-        UsageError: if the file cannot be read or a line is none; it is not shown.
+        UsageError: if the file cannot be read, or a line is invalid. The message hides the line.
     """
     try:
         lines = path.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read the tokens of {path}: {type(error).__name__}") from error
-    found = [
+    tokens = [
         _parsed(line, f"{path}:{number}")
         for number, line in enumerate(lines, start=1)
         if line.strip() and not line.lstrip().startswith("#")
     ]
-    if not found:
-        raise UsageError(f"{path} has no token", hint="without --tokens none is asked for")
-    return tuple(found)
+    if not tokens:
+        raise UsageError(f"{path} has no token", hint="without --tokens the service needs no token")
+    return tuple(tokens)
 
 
 def _parsed(line: str, place: str) -> Token:
     words = line.split()
-    known = get_args(TokenScope)
-    if len(words) != 2 or not set(words[0].split(",")) <= set(known):
+    valid = get_args(TokenScope)
+    if len(words) != 2 or not set(words[0].split(",")) <= set(valid):
         raise UsageError(
-            f"{place}: expected scopes ({', '.join(known)}) and a token, as: read,plan 8f2c..."
+            f"{place}: expected scopes ({', '.join(valid)}) and a token, as: read,plan 8f2c..."
         )
     if len(words[1]) < SHORTEST:
         raise UsageError(f"{place}: the token has fewer than {SHORTEST} characters")
-    scopes: list[TokenScope] = [scope for scope in known if scope in words[0].split(",")]
+    scopes: list[TokenScope] = [scope for scope in valid if scope in words[0].split(",")]
     return token(words[1], *scopes)
 
 
 class Guard:
-    """Passes on what a token allows: ``read`` to look, ``run`` to have queries run, ``plan`` for
-    all else. Where streams that are put may say what is read, that takes ``run`` too."""
+    """Forwards requests that their token allows.
+
+    Reading needs the scope ``read``, and requests about running queries need ``run``. Other
+    requests need ``plan``; with ``allow_sources`` requests about streams need ``run``.
+    """
 
     def __init__(
         self, app: ASGIApp, tokens: tuple[Token, ...], *, allow_sources: bool = False
@@ -90,7 +93,7 @@ class Guard:
         self._of_runs = ("/queries", "/streams") if allow_sources else ("/queries",)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes a request on, or refuses it with 401 or 403."""
+        """Forwards a request, or refuses it with 401 or 403."""
         if scope["type"] != "http" or _open(scope["path"]):
             await self._app(scope, receive, send)
             return
@@ -114,9 +117,9 @@ class Guard:
     def _scopes(self, header: bytes) -> frozenset[TokenScope] | None:
         kind, _, secret = header.partition(b" ")
         digest = hashlib.sha256(secret.strip()).digest()
-        # All are compared, so that the time tells nothing.
-        found = [t.scopes for t in self._tokens if hmac.compare_digest(t.digest, digest)]
-        return found[0] if found and kind.lower() == b"bearer" else None
+        # Compare all tokens, so that the time reveals nothing.
+        matching = [t.scopes for t in self._tokens if hmac.compare_digest(t.digest, digest)]
+        return matching[0] if matching and kind.lower() == b"bearer" else None
 
 
 def _open(path: str) -> bool:

@@ -374,7 +374,7 @@ def test_the_tables_of_a_newer_release_are_left_alone(database: str) -> None:
         newer = {"newer": SCHEMA_VERSION + 1}
         connection.execute(text("UPDATE headrace_schema SET version = :newer"), newer)
     engine.dispose()
-    with pytest.raises(UsageError, match="newer Headrace"):
+    with pytest.raises(UsageError, match="newer version of Headrace"):
         Store(database, 5)
 
 
@@ -480,7 +480,7 @@ def test_databases_that_cannot_be_used(tmp_path: Path) -> None:
         "user:secret@host",
         "postgresql://u:secret@h:p/d",
     ):
-        with pytest.raises(UsageError, match="no such kind") as raised:
+        with pytest.raises(UsageError, match="unsupported database") as raised:
             Store(wrong, 5)
         assert "secret" not in raised.value.display()
 

@@ -1,8 +1,8 @@
 """The routes of the service, by subject.
 
-In: requests. Out: documents, bytes that a worker made of one, and refusals.
+In: requests. Out: documents, documents as bytes from a worker, and refusals.
 
-Invariant: no logic: a route calls the `Service` and names the class of its answer.
+Invariant: routes have no logic: a route calls the `Service` and names the class of its answer.
 
 May import: documents, and the modules of the service.
 Start with: ``plans.py``.
@@ -21,4 +21,4 @@ async def _service(request: Request) -> Service:
 
 
 Shared = Annotated[Service, Depends(_service)]
-"""What all routes share."""
+"""The service, as a parameter of a route."""

@@ -1,4 +1,4 @@
-"""Queries to begin with."""
+"""The example queries."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from ..examples import examples
 routes = APIRouter()
 
 
-@routes.get("/examples", summary="Queries to begin with, and catalogs of their streams")
+@routes.get("/examples", summary="The example queries, with catalogs of their streams")
 def _all() -> list[ExampleDocument]:
     return list(examples())

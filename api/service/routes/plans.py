@@ -1,7 +1,7 @@
-"""Plans, and what was found on the way to them.
+"""Plans, and the documents about their search.
 
-Answers are the bytes that a worker process made of a document, and that are kept so: nothing is
-read and checked again. ``response_model`` names the class of the document.
+Answers are the bytes of a document from a worker process, stored without change: the routes do not
+validate them again. ``response_model`` names the class of the document.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ from ....optimizer.trace import MOST_STEPS
 from ..bodies import MOST_ALTERNATIVES, MOST_TRACED, ExplainBody, OptimizeBody
 from . import Shared
 
-PlanId = Annotated[str, Path(max_length=64, pattern="^[0-9a-f]+$", description="of /optimize")]
+PlanId = Annotated[
+    str, Path(max_length=64, pattern="^[0-9a-f]+$", description="the id of a plan of /optimize")
+]
 _DRAWN = ("text/plain", "text/html")
-_STEPS = "the most that are kept of each kind"
+_STEPS = "the maximum number of recorded steps of each kind"
 
 routes = APIRouter()
 
@@ -33,7 +35,7 @@ async def _optimize(service: Shared, request: Request, body: OptimizeBody) -> Re
 
 @routes.post(
     "/explain",
-    summary="A stage of a query's way, as JSON, text, DOT, Mermaid or a page",
+    summary="A stage of a query as JSON, text, DOT, Mermaid or HTML",
     response_model=None,
     responses={200: {"content": {kind: {"schema": {"type": "string"}} for kind in _DRAWN}}},
 )
@@ -43,7 +45,7 @@ async def _explain(service: Shared, request: Request, body: ExplainBody) -> Resp
     return await service.answer(request, job)
 
 
-@routes.get("/plans/{id}", summary="A plan as it was answered", response_model=Optimized)
+@routes.get("/plans/{id}", summary="A stored plan", response_model=Optimized)
 async def _plan(service: Shared, id: PlanId) -> Response:
     kept = await service.plan(id)
     return Response(kept.answer, media_type="application/json")
@@ -51,21 +53,21 @@ async def _plan(service: Shared, id: PlanId) -> Response:
 
 @routes.get(
     "/plans/{id}/explanation",
-    summary="All that is shown of a plan: what was asked, pictures, formulas, reasons",
+    summary="The explanation of a plan: its question, pictures, formulas and reasons",
     response_model=Explanation,
 )
 async def _explanation(service: Shared, request: Request, id: PlanId) -> Response:
     return await service.answer_about(request, id, "explanation", {})
 
 
-@routes.get("/plans/{id}/memo", summary="All that its search found", response_model=Memo)
+@routes.get("/plans/{id}/memo", summary="The memo of its search", response_model=Memo)
 async def _memo(service: Shared, request: Request, id: PlanId) -> Response:
     return await service.answer_about(request, id, "memo", {})
 
 
 @routes.get(
     "/plans/{id}/trace",
-    summary="Each step of its search, and what decided for each operator",
+    summary="The steps of its search, and the reason for each operator",
     response_model=Traced,
 )
 async def _trace(
@@ -73,14 +75,17 @@ async def _trace(
     request: Request,
     id: PlanId,
     steps: Annotated[int, Query(ge=1, le=MOST_TRACED, description=_STEPS)] = MOST_STEPS,
-    tried: Annotated[bool, Query(description="with what was tried in vain")] = False,
+    tried: Annotated[
+        bool,
+        Query(description="with rule applications that added nothing, and pruned alternatives"),
+    ] = False,
 ) -> Response:
     return await service.answer_about(request, id, "trace", {"steps": steps, "tried": tried})
 
 
 @routes.get(
     "/plans/{id}/alternatives",
-    summary="The cheapest plans of the query, and how many there are",
+    summary="The cheapest plans of the query, and the number of all plans",
     response_model=Alternatives,
 )
 async def _alternatives(

@@ -1,4 +1,4 @@
-"""Queries that run."""
+"""Running queries."""
 
 from __future__ import annotations
 
@@ -21,14 +21,17 @@ MOST_DEAD_LETTERS = 1_000
 MOST_TAIL = 10_000
 _LARGEST = 2**53
 
-QueryId = Annotated[str, Path(max_length=64, pattern="^[0-9a-f]+$", description="of POST /queries")]
+QueryId = Annotated[
+    str,
+    Path(max_length=64, pattern="^[0-9a-f]+$", description="the id of a query of POST /queries"),
+]
 Number = Annotated[int, Parameter(ge=0, le=_LARGEST)]
 
 
 async def _ready(service: Shared) -> None:
     """Refuses requests while another service has the data directory."""
     if not service.queries.ready:
-        detail = "there are no queries here now: another service may have the data directory"
+        detail = "queries are not available now: another service may hold the data directory"
         raise RefusedError(problem(503, detail, code="E-HOME", headers={"Retry-After": "1"}))
 
 
@@ -41,11 +44,11 @@ async def _named(service: Shared, id: QueryId) -> Query:
 
 Named = Annotated[Query, Depends(_named)]
 
-# A problem that was kept is shown with the members that it had then: hence `exclude_unset`.
+# `exclude_unset` shows a stored problem with its original members.
 routes = APIRouter(prefix="/queries", dependencies=[Depends(_ready)])
 
 
-@routes.post("", summary="Has a query run", status_code=201, response_model_exclude_unset=True)
+@routes.post("", summary="Starts a query", status_code=201, response_model_exclude_unset=True)
 async def _post(
     service: Shared, request: Request, body: QueryBody, answer: Response
 ) -> QueryDocument:
@@ -64,19 +67,19 @@ async def _one(query: Named) -> QueryDocument:
     return query_document(query)
 
 
-@routes.get("/{id}/picture", summary="How a query is drawn: its plan, and its results")
+@routes.get("/{id}/picture", summary="The drawing of a query: its plan, and its results as graphs")
 def _picture(query: Named) -> RunningPicture:
     return picture_document(query)
 
 
-@routes.delete("/{id}", summary="Forgets a query and its files", status_code=204)
+@routes.delete("/{id}", summary="Deletes a query and its files", status_code=204)
 async def _delete(service: Shared, query: Named) -> None:
     await service.queries.delete(query)
 
 
 @routes.post(
     "/{id}/pause",
-    summary="Stops a query where it can go on",
+    summary="Pauses a query",
     status_code=202,
     response_model_exclude_unset=True,
 )
@@ -87,7 +90,7 @@ async def _pause(service: Shared, query: Named) -> QueryDocument:
 
 @routes.post(
     "/{id}/resume",
-    summary="Has a query go on that was paused, or has failed",
+    summary="Resumes a query that was paused or has failed",
     status_code=202,
     response_model_exclude_unset=True,
 )
@@ -98,7 +101,7 @@ async def _resume(service: Shared, query: Named) -> QueryDocument:
 
 @routes.post(
     "/{id}/stop",
-    summary="Ends a query; its results stay",
+    summary="Stops a query for good; its results stay",
     status_code=202,
     response_model_exclude_unset=True,
 )
@@ -109,17 +112,19 @@ async def _stop(service: Shared, query: Named) -> QueryDocument:
 
 @routes.get(
     "/{id}/results",
-    summary="The results as server-sent events, as they come",
+    summary="The results as server-sent events",
     response_class=StreamingResponse,
     responses={200: {"content": {MEDIA_TYPE: {"schema": {"type": "string"}}}}},
 )
 async def _results(
     service: Shared,
     query: Named,
-    after: Annotated[Number | None, Parameter(description="only later results")] = None,
+    after: Annotated[
+        Number | None, Parameter(description="the number of the last result to skip")
+    ] = None,
     tail: Annotated[int | None, Parameter(ge=0, le=MOST_TAIL)] = None,
     last_event_id: Annotated[
-        str | None, Header(pattern=r"^\d{1,15}$", description="goes before `after`")
+        str | None, Header(pattern=r"^\d{1,15}$", description="takes precedence over `after`")
     ] = None,
 ) -> Response:
     if service.followers.full:
@@ -128,19 +133,19 @@ async def _results(
     if last_event_id is not None:
         after = int(last_event_id)
     events = service.followers.events(query, after or 0, tail if after is None else None)
-    # Proxies must not keep events for themselves.
+    # Proxies must not buffer events.
     headers = {"X-Accel-Buffering": "no"}
     return StreamingResponse(events, headers=headers, media_type=MEDIA_TYPE)
 
 
 @routes.get(
     "/{id}/dead-letters",
-    summary="Rows that are no edges, and edges that came too late",
+    summary="The dead letters: rejected rows, and late edges",
     response_model_exclude_unset=True,
 )
 async def _dead_letters(
     query: Named,
-    after: Annotated[str, Parameter(pattern=PLACE, description="`next` of a page")] = "0",
+    after: Annotated[str, Parameter(pattern=PLACE, description="`next` of the last page")] = "0",
     limit: Annotated[int, Parameter(ge=1, le=MOST_DEAD_LETTERS)] = 100,
 ) -> DeadLetters:
     return DeadLetters.model_validate(await asyncio.to_thread(page, query.folder, after, limit))

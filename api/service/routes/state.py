@@ -1,4 +1,4 @@
-"""How the service is."""
+"""The state of the service: health, readiness and metrics."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from . import Shared
 routes = APIRouter()
 
 
-@routes.get("/healthz", summary="Whether the service is there")
+@routes.get("/healthz", summary="Whether the service answers")
 async def _health() -> dict[str, str]:
     return {"status": "ok", "version": release()}
 
 
-@routes.get("/readyz", summary="Whether it can plan and keep plans", response_model=None)
+@routes.get("/readyz", summary="Whether the service can plan and store plans", response_model=None)
 def _ready(service: Shared) -> dict[str, str]:
     if service.searches.closing:
         raise RefusedError(problem(503, "the service is shutting down"))

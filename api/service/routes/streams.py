@@ -1,4 +1,4 @@
-"""Streams that are planned and run over."""
+"""The streams of the service."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ def _one(service: Shared, name: StreamName) -> StreamDocument:
     raise _unknown(name)
 
 
-@routes.put("/{name}", summary="Keeps a stream, as a catalog describes it, and its statistics")
+@routes.put("/{name}", summary="Stores a stream with its statistics, in the form of a catalog")
 def _put(
     service: Shared, name: StreamName, stream: Annotated[dict[str, Any], Body()]
 ) -> StreamDocument:
-    known = [kept.name for kept in service.store.streams()]
-    if name not in known and len(known) >= service.settings.most_streams:
-        detail = f"there are {len(known):,} streams already"
+    names = [kept.name for kept in service.store.streams()]
+    if name not in names and len(names) >= service.settings.most_streams:
+        detail = f"there are {len(names):,} streams already"
         raise RefusedError(problem(409, detail, code="E-SIZE"))
     service.catalogs.put(name, stream)
     return _one(service, name)
 
 
-@routes.delete("/{name}", summary="Forgets a stream that was put", status_code=204)
+@routes.delete("/{name}", summary="Deletes a stream that was put", status_code=204)
 def _delete(service: Shared, name: StreamName) -> None:
     if service.store.delete_stream(name):
         return
     if service.catalogs.in_file(name):
-        detail = f"the stream {name} stands in the catalog of the service"
+        detail = f"the stream {name} belongs to the catalog file of the service"
         raise RefusedError(problem(409, detail))
     raise _unknown(name)
 

@@ -11,7 +11,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Queries to begin with, and catalogs of their streams */
+        /** The example queries, with catalogs of their streams */
         readonly get: operations["_all_examples_get"];
         readonly put?: never;
         readonly post?: never;
@@ -30,7 +30,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** A stage of a query's way, as JSON, text, DOT, Mermaid or a page */
+        /** A stage of a query as JSON, text, DOT, Mermaid or HTML */
         readonly post: operations["_explain_explain_post"];
         readonly delete?: never;
         readonly options?: never;
@@ -45,7 +45,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Whether the service is there */
+        /** Whether the service answers */
         readonly get: operations["_health_healthz_get"];
         readonly put?: never;
         readonly post?: never;
@@ -113,7 +113,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** A plan as it was answered */
+        /** A stored plan */
         readonly get: operations["_plan_plans__id__get"];
         readonly put?: never;
         readonly post?: never;
@@ -130,7 +130,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** The cheapest plans of the query, and how many there are */
+        /** The cheapest plans of the query, and the number of all plans */
         readonly get: operations["_alternatives_plans__id__alternatives_get"];
         readonly put?: never;
         readonly post?: never;
@@ -147,7 +147,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** All that is shown of a plan: what was asked, pictures, formulas, reasons */
+        /** The explanation of a plan: its question, pictures, formulas and reasons */
         readonly get: operations["_explanation_plans__id__explanation_get"];
         readonly put?: never;
         readonly post?: never;
@@ -164,7 +164,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** All that its search found */
+        /** The memo of its search */
         readonly get: operations["_memo_plans__id__memo_get"];
         readonly put?: never;
         readonly post?: never;
@@ -181,7 +181,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Each step of its search, and what decided for each operator */
+        /** The steps of its search, and the reason for each operator */
         readonly get: operations["_trace_plans__id__trace_get"];
         readonly put?: never;
         readonly post?: never;
@@ -201,7 +201,7 @@ export interface paths {
         /** All queries, the oldest first */
         readonly get: operations["_all_queries_get"];
         readonly put?: never;
-        /** Has a query run */
+        /** Starts a query */
         readonly post: operations["_post_queries_post"];
         readonly delete?: never;
         readonly options?: never;
@@ -220,7 +220,7 @@ export interface paths {
         readonly get: operations["_one_queries__id__get"];
         readonly put?: never;
         readonly post?: never;
-        /** Forgets a query and its files */
+        /** Deletes a query and its files */
         readonly delete: operations["_delete_queries__id__delete"];
         readonly options?: never;
         readonly head?: never;
@@ -234,7 +234,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Rows that are no edges, and edges that came too late */
+        /** The dead letters: rejected rows, and late edges */
         readonly get: operations["_dead_letters_queries__id__dead_letters_get"];
         readonly put?: never;
         readonly post?: never;
@@ -253,7 +253,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Stops a query where it can go on */
+        /** Pauses a query */
         readonly post: operations["_pause_queries__id__pause_post"];
         readonly delete?: never;
         readonly options?: never;
@@ -268,7 +268,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** How a query is drawn: its plan, and its results */
+        /** The drawing of a query: its plan, and its results as graphs */
         readonly get: operations["_picture_queries__id__picture_get"];
         readonly put?: never;
         readonly post?: never;
@@ -285,7 +285,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** The results as server-sent events, as they come */
+        /** The results as server-sent events */
         readonly get: operations["_results_queries__id__results_get"];
         readonly put?: never;
         readonly post?: never;
@@ -304,7 +304,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Has a query go on that was paused, or has failed */
+        /** Resumes a query that was paused or has failed */
         readonly post: operations["_resume_queries__id__resume_post"];
         readonly delete?: never;
         readonly options?: never;
@@ -321,7 +321,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Ends a query; its results stay */
+        /** Stops a query for good; its results stay */
         readonly post: operations["_stop_queries__id__stop_post"];
         readonly delete?: never;
         readonly options?: never;
@@ -336,7 +336,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Whether it can plan and keep plans */
+        /** Whether the service can plan and store plans */
         readonly get: operations["_ready_readyz_get"];
         readonly put?: never;
         readonly post?: never;
@@ -372,10 +372,10 @@ export interface paths {
         };
         /** A stream */
         readonly get: operations["_one_streams__name__get"];
-        /** Keeps a stream, as a catalog describes it, and its statistics */
+        /** Stores a stream with its statistics, in the form of a catalog */
         readonly put: operations["_put_streams__name__put"];
         readonly post?: never;
-        /** Forgets a stream that was put */
+        /** Deletes a stream that was put */
         readonly delete: operations["_delete_streams__name__delete"];
         readonly options?: never;
         readonly head?: never;
@@ -388,7 +388,7 @@ export interface components {
     schemas: {
         /**
          * Advice
-         * @description An advice: a text, perhaps with the ``setting`` to change, and the ``value`` that helps.
+         * @description Advice: a text, perhaps with a ``setting`` to change and its new ``value``.
          */
         readonly Advice: {
             /** Setting */
@@ -513,9 +513,18 @@ export interface components {
         };
         /**
          * DeadLetter
-         * @description A row that was set aside: the place of a rejected row, or a late edge.
+         * @description A dead letter: the place of a rejected row, or a late edge.
          *
-         *     Further members give the place of a row of a live source, such as its topic and offset.
+         *     Further members give the place in a live source, such as topic and offset.
+         *
+         *     Attributes:
+         *         kind: ``rejected`` or ``late``.
+         *         reason: why the row was set aside.
+         *         file: the file of a rejected row.
+         *         line: the line in the file, from 1.
+         *         text: the text of a rejected row.
+         *         stream: the stream of a late edge.
+         *         row: the columns of a late edge.
          */
         readonly DeadLetter: {
             /** File */
@@ -542,7 +551,7 @@ export interface components {
         };
         /**
          * DeadLetters
-         * @description Rows that were set aside; ``next`` is the ``after`` of the page that follows.
+         * @description A page of dead letters; ``next`` is the ``after`` of the next page.
          */
         readonly DeadLetters: {
             /** Items */
@@ -583,7 +592,14 @@ export interface components {
         };
         /**
          * ExampleDocument
-         * @description A query that comes with Headrace, and a catalog of its streams.
+         * @description An example query of Headrace.
+         *
+         *     Attributes:
+         *         name: the folder and file of the query.
+         *         title: the first sentence of its comment.
+         *         language: the language of the query.
+         *         query: the text without the comment.
+         *         catalog: a catalog of its streams, without sources.
          */
         readonly ExampleDocument: {
             /** Catalog */
@@ -601,7 +617,7 @@ export interface components {
         };
         /**
          * ExplainBody
-         * @description A query, which stage of it to show, and how.
+         * @description A query to explain: the stage to show, its form, and details.
          */
         readonly ExplainBody: {
             /**
@@ -619,7 +635,7 @@ export interface components {
             readonly costs?: boolean;
             /**
              * Explain
-             * @description its explanation will be asked for: keep it at hand
+             * @description also prepare the explanation of the plan, for a later request
              * @default false
              */
             readonly explain?: boolean;
@@ -652,7 +668,7 @@ export interface components {
             readonly stage?: "query" | "logical" | "memo" | "physical" | "plan";
             /**
              * Streams
-             * @description only the catalog's streams
+             * @description the streams of a catalog alone
              */
             readonly streams?: {
                 readonly [key: string]: unknown;
@@ -665,7 +681,7 @@ export interface components {
             readonly trace?: boolean;
             /**
              * Why
-             * @description with what decided for each operator
+             * @description with the reason for each operator
              * @default false
              */
             readonly why?: boolean;
@@ -1170,7 +1186,7 @@ export interface components {
         };
         /**
          * OptimizeBody
-         * @description A query, and its streams.
+         * @description A query to plan, with its streams and options.
          */
         readonly OptimizeBody: {
             /**
@@ -1182,7 +1198,7 @@ export interface components {
             } | null;
             /**
              * Explain
-             * @description its explanation will be asked for: keep it at hand
+             * @description also prepare the explanation of the plan, for a later request
              * @default false
              */
             readonly explain?: boolean;
@@ -1203,7 +1219,7 @@ export interface components {
             readonly query: string;
             /**
              * Streams
-             * @description only the catalog's streams
+             * @description the streams of a catalog alone
              */
             readonly streams?: {
                 readonly [key: string]: unknown;
@@ -1247,7 +1263,7 @@ export interface components {
         };
         /**
          * OptionsBody
-         * @description How to plan; the names are those of the command line.
+         * @description The options of planning, named as on the command line.
          */
         readonly OptionsBody: {
             /** Budget Expressions */
@@ -1256,7 +1272,7 @@ export interface components {
             readonly budget_ms?: number | null;
             /**
              * Constants
-             * @description of the cost model, in microseconds; others as they are
+             * @description constants of the cost model to change, in microseconds
              */
             readonly constants?: {
                 readonly [key: string]: number;
@@ -1274,27 +1290,27 @@ export interface components {
             readonly disabled_rules?: readonly string[];
             /**
              * Evaluate
-             * @description slide: results are right once per slide, at its end
+             * @description eager: results at every instant; slide: results at the end of each slide
              * @default eager
              * @enum {string}
              */
             readonly evaluate?: "eager" | "slide";
             /**
              * Parallelism
-             * @description partitions to plan for
+             * @description the number of partitions to plan for
              * @default 1
              */
             readonly parallelism?: number;
             /**
              * Path Semantics
-             * @description simple: a path may not repeat a vertex
+             * @description simple: only paths that repeat no vertex
              * @default arbitrary
              * @enum {string}
              */
             readonly path_semantics?: "arbitrary" | "simple";
             /**
              * Simple Budget
-             * @description steps that simple paths may take for an edge
+             * @description the maximum number of steps of the search for simple paths, per edge
              * @default 1000000
              */
             readonly simple_budget?: number;
@@ -1302,7 +1318,7 @@ export interface components {
             readonly slide?: string | null;
             /**
              * Window
-             * @description where the query has none: 30d
+             * @description the window for a query without one: 30d
              */
             readonly window?: string | null;
         };
@@ -1493,10 +1509,23 @@ export interface components {
         };
         /**
          * Problem
-         * @description What is wrong (RFC 9457); ``position`` is the place in the query, from 1.
+         * @description A problem (RFC 9457).
          *
-         *     ``hint`` says what to do in the words of this service, ``advice`` the same as data; ``warnings``
-         *     are about the query's input.
+         *     Attributes:
+         *         type: ``about:blank``.
+         *         title: the text of the HTTP status.
+         *         status: the HTTP status.
+         *         detail: the message.
+         *         code: the stable code of the error.
+         *         hint: advice in the words of this service.
+         *         advice: the same advice as data.
+         *         position: the place in the query: offset, line and column, from 1.
+         *         text: the part of the query that is wrong.
+         *         expected: the tokens that the parser expected.
+         *         display: the message with the line of the query and a caret.
+         *         warnings: warnings about the query's input.
+         *         request_id: the id of the request in the log.
+         *         problems: the mistakes in the body or the parameters.
          */
         readonly Problem: {
             /** Advice */
@@ -1615,14 +1644,14 @@ export interface components {
         readonly QueryBody: {
             /**
              * Interval
-             * @description at most one micro-batch in so much time: "10 seconds"
+             * @description the least time between two micro-batches: "10 seconds"
              */
             readonly interval?: string | null;
             /** Language */
             readonly language?: string | null;
             /**
              * Largest Batch
-             * @description at most so many edges per micro-batch
+             * @description the maximum number of edges in a micro-batch
              */
             readonly largest_batch?: number | null;
             /** Name */
@@ -1631,14 +1660,14 @@ export interface components {
             readonly options?: components["schemas"]["OptionsBody"] | null;
             /**
              * Plan
-             * @description in place of a query: the id of a plan of /optimize
+             * @description the id of a plan of /optimize, instead of a query
              */
             readonly plan?: string | null;
             /** Query */
             readonly query?: string | null;
             /**
              * Speed
-             * @description replay files at so many time units of the stream per second
+             * @description the replay rate of files, in time units of the stream per second
              */
             readonly speed?: number | null;
             /**
@@ -1696,7 +1725,26 @@ export interface components {
         };
         /**
          * QueryLine
-         * @description A query that runs, ran or is to run; ``error`` is the problem that it failed with.
+         * @description A query that runs, ran or is to run.
+         *
+         *     Attributes:
+         *         id: the id of the query.
+         *         name: the name that the client gave it.
+         *         query: the text of the query.
+         *         language: the language of the query; null if it was detected.
+         *         options: the options of planning.
+         *         speed: the replay rate of files, in time units per second.
+         *         interval: the least time between two micro-batches.
+         *         largest_batch: the maximum number of edges in a micro-batch.
+         *         strict: whether the query stops at the first row that is no edge.
+         *         state: the state of the query.
+         *         created: when the query was added, as ISO 8601.
+         *         started: when its first run began.
+         *         ended: when the query ended.
+         *         restarts: the number of restarts after failures.
+         *         error: the problem that the query failed with, or that delays it.
+         *         plan_id: the id of its plan.
+         *         progress: its last progress.
          */
         readonly QueryLine: {
             /** Created */
@@ -1885,7 +1933,7 @@ export interface components {
         };
         /**
          * RunningPicture
-         * @description How a running query is drawn: its plan, and its results.
+         * @description The drawing of a running query: its plan, and its results as graphs.
          */
         readonly RunningPicture: {
             readonly match: components["schemas"]["Match"];
@@ -1907,7 +1955,7 @@ export interface components {
         };
         /**
          * ShapeProblem
-         * @description A mistake in the body or the parameters of a request, and its place.
+         * @description A mistake in the body or the parameters of a request; ``at`` is its place.
          */
         readonly ShapeProblem: {
             /** At */
@@ -1947,21 +1995,27 @@ export interface components {
         };
         /**
          * StreamDocument
-         * @description A stream as the catalog describes it; ``version`` counts how often it was put here.
+         * @description A stream of the service.
          *
-         *     ``version`` is 0 for a stream of the catalog's file.
+         *     Attributes:
+         *         name: the name of the stream.
+         *         version: the number of times that clients put the stream; 0 for a stream of the file.
+         *         time_unit: the time unit of bare numbers.
+         *         source: the format of its source; null without a source.
+         *         live: whether the source is unbounded.
+         *         stream: the stream as in a catalog, without its source.
          */
         readonly StreamDocument: {
             /**
              * Live
-             * @description whether that never ends
+             * @description whether the source is unbounded
              */
             readonly live: boolean;
             /** Name */
             readonly name: string;
             /**
              * Source
-             * @description the format of its source; none: it cannot be run over
+             * @description the format of its source; null: queries cannot run over it
              */
             readonly source: string | null;
             /** Stream */
@@ -2156,7 +2210,7 @@ export interface operations {
                     readonly "application/json": readonly components["schemas"]["ExampleDocument"][];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2165,7 +2219,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2174,7 +2228,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2183,7 +2237,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2192,7 +2246,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2201,7 +2255,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2210,7 +2264,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2219,7 +2273,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2254,7 +2308,7 @@ export interface operations {
                     readonly "text/plain": string;
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2263,7 +2317,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2272,7 +2326,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2281,7 +2335,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2290,7 +2344,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2299,7 +2353,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2308,7 +2362,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2317,7 +2371,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2348,7 +2402,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2357,7 +2411,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2366,7 +2420,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2375,7 +2429,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2384,7 +2438,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2393,7 +2447,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2402,7 +2456,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2411,7 +2465,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2532,7 +2586,7 @@ export interface operations {
                     readonly "text/plain": string;
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2541,7 +2595,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2550,7 +2604,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2559,7 +2613,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2568,7 +2622,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2577,7 +2631,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2586,7 +2640,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2595,7 +2649,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2628,7 +2682,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["Optimized"];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2637,7 +2691,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2646,7 +2700,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2655,7 +2709,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2664,7 +2718,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2673,7 +2727,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2682,7 +2736,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2691,7 +2745,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2707,7 +2761,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description of /optimize */
+                /** @description the id of a plan of /optimize */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -2723,7 +2777,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["Optimized"];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2732,7 +2786,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2741,7 +2795,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2750,7 +2804,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2759,7 +2813,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2768,7 +2822,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2777,7 +2831,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2786,7 +2840,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2804,7 +2858,7 @@ export interface operations {
             };
             readonly header?: never;
             readonly path: {
-                /** @description of /optimize */
+                /** @description the id of a plan of /optimize */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -2820,7 +2874,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["Alternatives"];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2829,7 +2883,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2838,7 +2892,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2847,7 +2901,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2856,7 +2910,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2865,7 +2919,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2874,7 +2928,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2883,7 +2937,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2899,7 +2953,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description of /optimize */
+                /** @description the id of a plan of /optimize */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -2915,7 +2969,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["Explanation"];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2924,7 +2978,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2933,7 +2987,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2942,7 +2996,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2951,7 +3005,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2960,7 +3014,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2969,7 +3023,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2978,7 +3032,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2994,7 +3048,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description of /optimize */
+                /** @description the id of a plan of /optimize */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -3010,7 +3064,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["Memo"];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3019,7 +3073,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3028,7 +3082,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3037,7 +3091,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3046,7 +3100,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3055,7 +3109,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3064,7 +3118,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3073,7 +3127,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3087,14 +3141,14 @@ export interface operations {
     readonly _trace_plans__id__trace_get: {
         readonly parameters: {
             readonly query?: {
-                /** @description the most that are kept of each kind */
+                /** @description the maximum number of recorded steps of each kind */
                 readonly steps?: number;
-                /** @description with what was tried in vain */
+                /** @description with rule applications that added nothing, and pruned alternatives */
                 readonly tried?: boolean;
             };
             readonly header?: never;
             readonly path: {
-                /** @description of /optimize */
+                /** @description the id of a plan of /optimize */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -3110,7 +3164,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["Traced"];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3119,7 +3173,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3128,7 +3182,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3137,7 +3191,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3146,7 +3200,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3155,7 +3209,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3164,7 +3218,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3173,7 +3227,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3202,7 +3256,7 @@ export interface operations {
                     readonly "application/json": readonly components["schemas"]["QueryLine"][];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3211,7 +3265,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3220,7 +3274,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3229,7 +3283,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3238,7 +3292,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3247,7 +3301,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3256,7 +3310,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3265,7 +3319,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3298,7 +3352,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["QueryDocument"];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3307,7 +3361,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3316,7 +3370,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3325,7 +3379,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3334,7 +3388,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3343,7 +3397,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3352,7 +3406,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3361,7 +3415,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3377,7 +3431,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description of POST /queries */
+                /** @description the id of a query of POST /queries */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -3393,7 +3447,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["QueryDocument"];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3402,7 +3456,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3411,7 +3465,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3420,7 +3474,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3429,7 +3483,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3438,7 +3492,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3447,7 +3501,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3456,7 +3510,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3472,7 +3526,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description of POST /queries */
+                /** @description the id of a query of POST /queries */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -3486,7 +3540,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3495,7 +3549,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3504,7 +3558,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3513,7 +3567,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3522,7 +3576,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3531,7 +3585,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3540,7 +3594,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3549,7 +3603,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3563,13 +3617,13 @@ export interface operations {
     readonly _dead_letters_queries__id__dead_letters_get: {
         readonly parameters: {
             readonly query?: {
-                /** @description `next` of a page */
+                /** @description `next` of the last page */
                 readonly after?: string;
                 readonly limit?: number;
             };
             readonly header?: never;
             readonly path: {
-                /** @description of POST /queries */
+                /** @description the id of a query of POST /queries */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -3585,7 +3639,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["DeadLetters"];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3594,7 +3648,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3603,7 +3657,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3612,7 +3666,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3621,7 +3675,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3630,7 +3684,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3639,7 +3693,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3648,7 +3702,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3664,7 +3718,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description of POST /queries */
+                /** @description the id of a query of POST /queries */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -3680,7 +3734,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["QueryDocument"];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3689,7 +3743,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3698,7 +3752,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3707,7 +3761,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3716,7 +3770,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3725,7 +3779,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3734,7 +3788,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3743,7 +3797,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3759,7 +3813,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description of POST /queries */
+                /** @description the id of a query of POST /queries */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -3775,7 +3829,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["RunningPicture"];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3784,7 +3838,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3793,7 +3847,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3802,7 +3856,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3811,7 +3865,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3820,7 +3874,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3829,7 +3883,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3838,7 +3892,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3852,16 +3906,16 @@ export interface operations {
     readonly _results_queries__id__results_get: {
         readonly parameters: {
             readonly query?: {
-                /** @description only later results */
+                /** @description the number of the last result to skip */
                 readonly after?: number | null;
                 readonly tail?: number | null;
             };
             readonly header?: {
-                /** @description goes before `after` */
+                /** @description takes precedence over `after` */
                 readonly "last-event-id"?: string | null;
             };
             readonly path: {
-                /** @description of POST /queries */
+                /** @description the id of a query of POST /queries */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -3877,7 +3931,7 @@ export interface operations {
                     readonly "text/event-stream": string;
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3886,7 +3940,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3895,7 +3949,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3904,7 +3958,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3913,7 +3967,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3922,7 +3976,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3931,7 +3985,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3940,7 +3994,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3956,7 +4010,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description of POST /queries */
+                /** @description the id of a query of POST /queries */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -3972,7 +4026,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["QueryDocument"];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3981,7 +4035,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3990,7 +4044,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3999,7 +4053,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4008,7 +4062,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4017,7 +4071,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4026,7 +4080,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4035,7 +4089,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4051,7 +4105,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description of POST /queries */
+                /** @description the id of a query of POST /queries */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -4067,7 +4121,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["QueryDocument"];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4076,7 +4130,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4085,7 +4139,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4094,7 +4148,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4103,7 +4157,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4112,7 +4166,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4121,7 +4175,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4130,7 +4184,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4159,7 +4213,7 @@ export interface operations {
                     readonly "application/json": unknown;
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4168,7 +4222,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4177,7 +4231,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4186,7 +4240,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4195,7 +4249,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4204,7 +4258,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4213,7 +4267,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4222,7 +4276,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4251,7 +4305,7 @@ export interface operations {
                     readonly "application/json": readonly components["schemas"]["StreamDocument"][];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4260,7 +4314,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4269,7 +4323,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4278,7 +4332,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4287,7 +4341,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4296,7 +4350,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4305,7 +4359,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4314,7 +4368,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4345,7 +4399,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["StreamDocument"];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4354,7 +4408,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4363,7 +4417,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4372,7 +4426,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4381,7 +4435,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4390,7 +4444,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4399,7 +4453,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4408,7 +4462,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4445,7 +4499,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["StreamDocument"];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4454,7 +4508,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4463,7 +4517,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4472,7 +4526,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4481,7 +4535,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4490,7 +4544,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4499,7 +4553,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4508,7 +4562,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4537,7 +4591,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4546,7 +4600,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4555,7 +4609,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4564,7 +4618,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4573,7 +4627,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4582,7 +4636,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4591,7 +4645,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4600,7 +4654,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
