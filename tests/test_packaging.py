@@ -96,6 +96,7 @@ def test_package_data_is_shipped() -> None:
     assert missing == []
 
 
+@pytest.mark.long
 def test_the_wheel_installs_headrace_and_nothing_else(tmp_path: Path) -> None:
     page = [str(path.relative_to(ROOT)) for path in (ROOT / "api" / "page").rglob("*.*")]
     tracked = _tracked()

@@ -114,6 +114,7 @@ def test_from_query_to_folder_and_again(tmp_path: Path) -> None:
     assert parts == {p.name: p.read_text("utf-8") for p in sorted(out.glob("part-*.jsonl"))}
 
 
+@pytest.mark.long
 def test_a_plan_to_stdout_as_csv(tmp_path: Path) -> None:
     edges, plan_file = edges_file(tmp_path), tmp_path / "plan.json"
     assert process("optimize", QUERY, "--out", plan_file).code == 0

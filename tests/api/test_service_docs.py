@@ -60,6 +60,7 @@ def curl(client: httpx.Client, line: str) -> httpx.Response:
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_the_commands_do_what_is_said_of_them(
     client: httpx.Client, golden: Callable[[Path, str], None]
 ) -> None:

@@ -153,6 +153,7 @@ def test_invalid_streams_are_refused(
     problem(client.get("/streams/wrong"), 404)
 
 
+@pytest.mark.long
 def test_after_a_restart_and_after_a_kill_everything_is_there(
     database: str, tmp_path: Path
 ) -> None:
@@ -195,6 +196,7 @@ for n in range(40):
 """
 
 
+@pytest.mark.long
 def test_two_processes_write_to_one_database(database: str) -> None:
     commands = [[sys.executable, "-c", WRITER, database, name] for name in ("a", "b")]
     # Both make the tables, too.

@@ -77,6 +77,7 @@ def test_the_best_known_plan_is_not_dearer_than_the_best() -> None:
     assert known < found.canonical_cost
 
 
+@pytest.mark.long
 def test_kernels_count_what_a_plain_run_finds(tmp_path: Path) -> None:
     out = tmp_path / "kernels.json"
     kernels.main(days=3, only="Q5", pairs=1, out=out)
@@ -91,6 +92,7 @@ def test_kernels_count_what_a_plain_run_finds(tmp_path: Path) -> None:
     assert {row["plan"] for row in rows} <= {"canonical", "chosen"}
 
 
+@pytest.mark.long
 def test_simple_paths_are_measured_beside_any_paths(tmp_path: Path) -> None:
     file, out = tmp_path / "edges.txt", tmp_path / "simple.json"
     file.write_text("1 2 0\n2 3 1\n3 1 2\n3 4 3\n4 4 9\n", "utf-8")
@@ -157,6 +159,7 @@ def test_spread_and_repeats() -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_spark_runs_the_plan_over_the_whole_stream(spark: SparkSession) -> None:
     from bench.spark import measure
 
@@ -169,6 +172,7 @@ def test_spark_runs_the_plan_over_the_whole_stream(spark: SparkSession) -> None:
     assert 0 < row.operators <= row.streaming
 
 
+@pytest.mark.long
 def test_two_checkouts_are_compared_in_pairs(tmp_path: Path) -> None:
     out = tmp_path / "paired.json"
     here = str(Path(paired.__file__).parent.parent)

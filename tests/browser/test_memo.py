@@ -13,6 +13,8 @@ from headrace.api.service import create_app
 from tests.api.serving import LOOPBACK, served, settings
 from tests.waiting import PATIENCE
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:

@@ -11,6 +11,8 @@ from playwright.sync_api import Page, expect
 from tests.api.command import EXAMPLES
 from tests.waiting import PATIENCE
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def plan(address: str) -> str:

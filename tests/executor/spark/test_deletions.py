@@ -99,6 +99,7 @@ def _said(lines: Iterable[Mapping[str, Any]]) -> list[Line | End]:
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_deletions_in_a_file_become_retractions_in_lines(tmp_path: Path) -> None:
     """A column ``op`` marks deletions; the plan has two partitions."""
     edges, deletions = _events()

@@ -185,6 +185,7 @@ def test_a_stream_without_delay_is_sorted_beside_a_delayed_one(tmp_path: Path) -
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_spark_sorts_disordered_files(spark: SparkSession, tmp_path: Path) -> None:
     edges = shuffled(120)
     dealt = [edges[0::2], edges[1::2]]
@@ -206,6 +207,7 @@ def test_spark_sorts_disordered_files(spark: SparkSession, tmp_path: Path) -> No
 
 @pytest.mark.long
 @pytest.mark.spark
+@pytest.mark.long
 def test_waiting_rows_and_watermark_survive_a_restart(
     rocksdb: SparkSession, tmp_path: Path
 ) -> None:

@@ -32,7 +32,7 @@ from tests.properties.running import judge
 from tests.strategies.amount import examples
 from tests.strategies.queries import Case, cases
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 
 def right(plan: PhysicalPlan, edges: list[Edge], folder: Path) -> None:

@@ -39,7 +39,7 @@ from tests.executor.property_plans import (
 )
 from tests.executor.spark.running import read_jsonl, read_parquet, results_in, results_of
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 EDGES = random_edges(70)
 COLUMNS: dict[str, pa.DataType] = {

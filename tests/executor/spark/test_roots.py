@@ -24,7 +24,7 @@ from headrace.languages import parse
 from headrace.languages.translation.canonical import translate
 from headrace.optimizer import Optimizer, Options
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 LABEL = LabelStatistics(rate=1.0, distinct_src=9.0, distinct_trg=9.0, vertices=9.0)
 

@@ -16,7 +16,7 @@ from headrace.executor.scans import leaves
 from headrace.executor.spark.reading.scan_rows import leaf_rows
 from tests.executor.spark.plans import plan_of, scan
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 STRINGS = ["1", "01", "2", "x", "q\"uo'te", "back\\slash", "né", "%_"]
 

@@ -122,6 +122,7 @@ def test_the_spool_begins_with_the_stored_graph(tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.spark
+@pytest.mark.long
 def test_a_run_over_a_stored_graph_continues_after_a_stop(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -153,6 +154,7 @@ def _ended(result: Result) -> Result:
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_a_static_dataframe_is_read_on_a_users_session(spark: SparkSession, tmp_path: Path) -> None:
     before = spark.conf.get(PROVIDER) or ""
     spark.conf.set(PROVIDER, ROCKSDB)

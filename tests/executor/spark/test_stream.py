@@ -26,7 +26,7 @@ from tests.executor.spark.plans import (
     snapshots,
 )
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 
 def edges_in(spark: SparkSession, folder: Path) -> DataFrame:

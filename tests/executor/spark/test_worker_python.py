@@ -58,6 +58,7 @@ def other_python(folder: Path) -> Path:
 
 @pytest.mark.long
 @pytest.mark.spark
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("script", "activated"),
     [
@@ -98,6 +99,7 @@ def test_a_script_runs_from_any_folder(tmp_path: Path, script: str, activated: b
 
 @pytest.mark.long
 @pytest.mark.spark
+@pytest.mark.long
 def test_a_python_without_needed_modules_is_reported(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,6 +120,7 @@ def test_a_python_without_needed_modules_is_reported(
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_a_users_session_stays_unchanged(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
