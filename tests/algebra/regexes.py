@@ -1,4 +1,4 @@
-"""Random regexes, and what Python's own `re` says of their words."""
+"""Random regexes, and their translation to Python's `re` as a reference."""
 
 import itertools
 import re

@@ -87,7 +87,7 @@ def test_an_automaton_has_as_many_states_as_expected(
     assert minimal_dfa(r).with_fresh_start().states == fresh
 
 
-def test_the_whole_automaton_of_a_nullable_regex() -> None:
+def test_a_nullable_regex_has_the_expected_automaton() -> None:
     dfa = minimal_dfa(concat([star(A), star(Symbol(1, inverse=True))]))
     assert dfa == Automaton(2, ((0, 0, False, 0), (0, 1, True, 1), (1, 1, True, 1)), (0, 1))
     assert dfa.with_fresh_start() == Automaton(
@@ -107,7 +107,7 @@ def test_an_automaton_is_built_once() -> None:
     assert minimal_dfa(concat([A, B])) is minimal_dfa(concat([A, B]))
 
 
-def test_an_automaton_beyond_reason_is_refused() -> None:
+def test_an_automaton_of_too_many_states_is_refused() -> None:
     either = alternation([A, B])
     small = concat([star(either), A, *[either] * 5])
     assert minimal_dfa(small).states == 64
@@ -120,7 +120,7 @@ def test_an_automaton_over_unresolved_labels_is_refused() -> None:
         minimal_dfa(Symbol("likes"))
 
 
-def test_the_independent_reading_of_a_regex_is_a_reading_of_all_of_it() -> None:
+def test_the_reference_translation_reads_the_whole_regex() -> None:
     assert re.fullmatch(pattern(concat([A, Symbol(0, inverse=True)])), "aA")
     assert automaton.MOST_STATES == 4096
 
@@ -139,7 +139,7 @@ def _reached(dfa: Automaton, start: set[int], forward: bool) -> set[int]:
 
 
 def _distinguished(dfa: Automaton) -> int:
-    """How many states differ: the table-filling method, with a dead state added."""
+    """The number of distinguishable states: the table-filling method, with a dead state added."""
     dead = dfa.states
     moves = {
         (state, step): dfa.moves.get((state, *step), dead)
@@ -166,7 +166,7 @@ def _distinguished(dfa: Automaton) -> int:
 
 
 @given(regexes, st.frozensets(st.tuples(*[st.integers(0, 3)] * 2), max_size=7).map(frozenset))
-def test_where_repeats_can_be_ignored_simple_paths_connect_what_any_paths_do(
+def test_simple_paths_connect_the_same_pairs_where_repeats_can_be_ignored(
     r: regex.Regex, edges: frozenset[Pair]
 ) -> None:
     whole = regex.nonempty(r)
@@ -193,7 +193,7 @@ def test_where_repeats_can_be_ignored_simple_paths_connect_what_any_paths_do(
     ],
     ids=regex.text,
 )
-def test_which_expressions_need_no_repeated_vertex(r: regex.Regex, ignores: bool) -> None:
+def test_expressions_that_ignore_repeated_vertices(r: regex.Regex, ignores: bool) -> None:
     assert minimal_dfa(regex.nonempty(r)).with_fresh_start().ignores_repeats is ignores
 
 

@@ -9,7 +9,7 @@ from headrace.algebra.deadline import LEAST_MS, NO_DEADLINE, Deadline, OutOfTime
 
 
 class Clock:
-    """Seconds that pass when a test says so."""
+    """A clock that a test sets, in seconds."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -34,7 +34,7 @@ def test_a_part_of_the_budget_passes_before_the_whole(clock: Clock) -> None:
     assert limit.passed() == "budget_ms"
 
 
-def test_cancelling_is_asked_until_it_is_so(clock: Clock) -> None:
+def test_cancelled_is_polled_until_it_returns_true(clock: Clock) -> None:
     answers = [False, True]
     limit = Deadline(cancelled=lambda: answers.pop(0))
     assert limit.passed() is None
@@ -42,7 +42,7 @@ def test_cancelling_is_asked_until_it_is_so(clock: Clock) -> None:
     assert limit.passed() == "cancelled"
 
 
-def test_steps_before_a_plan_have_a_least_time(clock: Clock) -> None:
+def test_steps_before_the_first_plan_have_a_least_time(clock: Clock) -> None:
     limit = Deadline(1)
     clock.now = LEAST_MS / 1000
     limit.check("reading")
@@ -52,7 +52,7 @@ def test_steps_before_a_plan_have_a_least_time(clock: Clock) -> None:
     assert raised.value.reason == "budget_ms"
 
 
-def test_steps_before_a_plan_may_take_more_budgets(clock: Clock) -> None:
+def test_steps_before_the_first_plan_may_exceed_the_budget(clock: Clock) -> None:
     limit = Deadline(10_000)
     clock.now = 14.9
     limit.check("entering", budgets=1.5)
@@ -60,7 +60,7 @@ def test_steps_before_a_plan_may_take_more_budgets(clock: Clock) -> None:
         limit.check("reading")
 
 
-def test_steps_before_a_plan_end_soon_after_cancelling(clock: Clock) -> None:
+def test_steps_before_the_first_plan_end_soon_after_cancelling(clock: Clock) -> None:
     limit = Deadline(cancelled=lambda: clock.now > 5)
     clock.now = 5.1
     limit.check("reading")
@@ -70,7 +70,7 @@ def test_steps_before_a_plan_end_soon_after_cancelling(clock: Clock) -> None:
     assert raised.value.reason == "cancelled"
 
 
-def test_without_a_deadline_nothing_passes(clock: Clock) -> None:
+def test_no_deadline_never_passes(clock: Clock) -> None:
     clock.now = 1e9
     NO_DEADLINE.check("anything")
     assert NO_DEADLINE.passed() is None

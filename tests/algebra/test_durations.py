@@ -58,7 +58,7 @@ def test_a_duration_is_read_in_ticks(text: str, time_unit: str, ticks: int) -> N
         ("99999999999999w", "second", "is too long"),
     ],
 )
-def test_a_text_that_is_no_duration_is_refused(text: str, time_unit: str, reason: str) -> None:
+def test_text_other_than_a_duration_is_refused(text: str, time_unit: str, reason: str) -> None:
     with pytest.raises(DurationError, match=reason):
         durations.ticks(text, time_unit)
 
@@ -72,7 +72,7 @@ def test_a_written_duration_reads_as_the_same_ticks(count: int, time_unit: str) 
 
 
 @given(st.text(alphabet="0123456789.PTYMWDHSpmsdh -", max_size=12))
-def test_any_text_is_a_number_of_ticks_or_refused(text: str) -> None:
+def test_any_text_reads_as_ticks_or_is_refused(text: str) -> None:
     with suppress(DurationError):
         assert durations.ticks(text) >= 0
 
@@ -94,7 +94,7 @@ def test_a_duration_is_written_in_its_largest_unit(count: int, time_unit: str, t
     assert durations.text(count, time_unit) == text
 
 
-def test_units_have_one_name() -> None:
+def test_units_are_read_under_their_full_name() -> None:
     assert {unit(text) for text in ("ms", "MS", "millisecond", "milliseconds")} == {"millisecond"}
     assert [unit(text) for text in ("s", "min", "hrs", "us")] == [
         "second", "minute", "hour", "microsecond",

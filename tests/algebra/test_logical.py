@@ -1,4 +1,4 @@
-"""Operators refuse what they could not mean, and have one form."""
+"""Operators refuse fields without a meaning, and have one canonical form."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from headrace.algebra.window import Window
 A, B = (WScan("s", label, Window(10)) for label in "ab")
 
 
-def test_a_scan_of_several_labels_is_sorted_and_has_none_twice() -> None:
+def test_a_scan_of_several_labels_is_sorted_without_repeats() -> None:
     assert WScanUnion((B, A, B)).canonical(())[0] == WScanUnion((A, B))
     assert WScanUnion((A, A)).canonical(())[0] == A
 
@@ -32,7 +32,7 @@ def test_a_scan_of_several_labels_has_one_stream_window_and_set_of_columns(
         WScanUnion((A, *others))
 
 
-def test_a_scan_gives_a_property_once() -> None:
+def test_a_scan_refuses_a_repeated_property() -> None:
     assert WScan("s", "a", Window(20), properties=("p", "ts")).width(()) == 4
     with pytest.raises(ValueError, match="a property once"):
         WScan("s", "a", Window(20), properties=("p", "p"))

@@ -1,4 +1,4 @@
-"""The published schema says exactly what the plan document is."""
+"""The published schema accepts exactly the documents that the reader accepts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_the_published_file_is_the_generated_schema() -> None:
     )
 
 
-def test_the_schema_is_a_schema() -> None:
+def test_the_schema_is_valid_json_schema() -> None:
     Draft202012Validator.check_schema(plan_schema())
 
 

@@ -1,4 +1,4 @@
-"""The normal form of predicates: one for all equal ones, and it means the same."""
+"""The normal form of predicates: equal predicates share it, and it is equivalent to them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SIGNS = ["=", "<>", "<", "<=", ">", ">="]
         ("NOT (c1 = c0 OR 7 < c2) OR FALSE", "c0 <> c1 AND c2 <= 7"),
         ("NOT NOT c0 = 1", "c0 = 1"),
         ("NOT TRUE", "FALSE"),
-        # What another part implies goes away.
+        # Parts that another part implies are removed.
         ("c0 = 1 AND (c0 = 1 OR c1 = 2)", "c0 = 1"),
         ("c0 = 1 OR (c0 = 1 AND c1 = 2)", "c0 = 1"),
         # Literals and a column beside itself are folded.
@@ -39,7 +39,7 @@ SIGNS = ["=", "<>", "<", "<=", ">", ">="]
         ("c0 < c0 OR c0 + 1 <> 1 + c0", "FALSE"),
         ("c0 + 1 >= 1 + c0", "c0 + 1 = c0 + 1"),
         ("'b' > 'a' AND c0 = 1", "c0 = 1"),
-        # Which of a string and an integer comes first is unknown, and stays so when negated.
+        # The order of a string and an integer is unknown, also when negated.
         ("'a' < 1", "FALSE"),
         ("NOT 'a' < 1", "FALSE"),
         ("'1' = 1", "FALSE"),
@@ -55,7 +55,7 @@ SIGNS = ["=", "<>", "<", "<=", ">", ">="]
         ("c0 / 0 > 1 OR c0 > 1 / 0", "c0 / 0 > 1"),
         ("c0 > 9223372036854775807 + 1", "FALSE"),
         ("NOT c0 > 1 - 'a'", "FALSE"),
-        # What may be missing.
+        # Missing values.
         ("NOT c0 IS NULL OR NOT (c1 IS NOT NULL)", "c0 IS NOT NULL OR c1 IS NULL"),
         ("c0 IN (2, 1, 2)", "c0 = 1 OR c0 = 2"),
         ("c0 NOT IN ('b', TRUE)", "c0 <> 'b' AND c0 <> TRUE"),
@@ -67,7 +67,7 @@ def test_equal_predicates_have_one_normal_form(sql: str, normal: str) -> None:
 
 @given(condition=conditions(SIGNS), rows=ROWS)
 @examples(150)
-def test_the_normal_form_means_the_same(condition: Condition, rows: list[Row]) -> None:
+def test_the_normal_form_is_equivalent(condition: Condition, rows: list[Row]) -> None:
     normal = Predicate(condition.sql).normal
     assert normal.normal == normal
     texts = [row for row in rows if all(isinstance(v, str) for v in row)]
@@ -80,7 +80,7 @@ def test_the_normal_form_means_the_same(condition: Condition, rows: list[Row]) -
 
 @given(case=typed_cases())
 @examples(150)
-def test_the_normal_form_over_properties_means_the_same(case: TypedCase) -> None:
+def test_the_normal_form_over_properties_is_equivalent(case: TypedCase) -> None:
     normal = Predicate(case.condition.sql).normal
     assert normal.normal == normal
     assert predicates.mask(normal.sql, case.columns).tolist() == case.satisfied
@@ -88,7 +88,7 @@ def test_the_normal_form_over_properties_means_the_same(case: TypedCase) -> None
 
 @given(case=typed_cases())
 @examples(100)
-def test_parts_of_conditions_over_properties(case: TypedCase) -> None:
+def test_conditions_over_properties_split_into_parts(case: TypedCase) -> None:
     whole = Predicate(case.condition.sql)
     assert Predicate.all_of(whole.conjuncts) == whole.normal
     assert Predicate.any_of(whole.disjuncts) == whole.normal
@@ -96,7 +96,7 @@ def test_parts_of_conditions_over_properties(case: TypedCase) -> None:
 
 @given(condition=conditions(SIGNS), rows=ROWS)
 @examples(60)
-def test_parts_make_the_whole_again(condition: Condition, rows: list[Row]) -> None:
+def test_joined_parts_equal_the_whole_predicate(condition: Condition, rows: list[Row]) -> None:
     whole = Predicate(condition.sql)
     assert Predicate.all_of(whole.conjuncts) == whole.normal
     assert Predicate.any_of(whole.disjuncts) == whole.normal
@@ -111,7 +111,7 @@ def test_a_predicate_has_conjuncts_and_disjuncts() -> None:
     assert (Predicate.all_of(()), Predicate.any_of(())) == (TRUE, FALSE)
 
 
-def test_what_an_index_could_answer() -> None:
+def test_only_an_equality_with_a_literal_can_use_an_index() -> None:
     assert Predicate("'a' = c1").is_sargable
     assert not Predicate("c0 = c1").is_sargable
     assert not Predicate("c0 > 1").is_sargable
@@ -143,7 +143,7 @@ def test_sql_that_is_not_allowed_in_a_predicate_is_refused(sql: str) -> None:
         _ = Predicate(sql).normal
 
 
-def test_too_deep_is_refused() -> None:
+def test_a_predicate_nested_too_deep_is_refused() -> None:
     deep = " OR ".join(f"c0 = {k}" for k in range(DEEPEST + 2))
     with pytest.raises(PredicateError, match="nests more than"):
         _ = Predicate(deep).normal

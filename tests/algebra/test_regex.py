@@ -82,7 +82,7 @@ def test_an_inverse_reads_paths_from_their_end(r: Regex) -> None:
 
 
 @given(regexes)
-def test_the_normal_form_is_normal(r: Regex) -> None:
+def test_the_normal_form_follows_the_laws_of_regexes(r: Regex) -> None:
     assert regex.substitute(r, lambda s: s) == r
     assert star(star(r)) == star(r)
     assert star(plus(r)) == star(r)
@@ -154,7 +154,7 @@ def test_substitution_replaces_words(r: Regex, inner: Regex) -> None:
         (regex.inverse(concat([A, star(B)])), "^b*·^a"),
     ],
 )
-def test_text_of_the_normal_form(built: Regex, expected: str) -> None:
+def test_the_normal_form_is_written_in_thesis_notation(built: Regex, expected: str) -> None:
     assert regex.text(built) == expected
 
 

@@ -1,4 +1,4 @@
-"""What to do about an error: one value, and the words of each face."""
+"""Remedies for errors: one value, and the names of settings in each interface."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ WINDOW = Remedy("window", "give a default window", "24h")
 FOLDER = Remedy("checkpoint", "Give a new folder as checkpoint")
 
 
-def test_advice_names_the_settings_of_a_face() -> None:
+def test_advice_names_the_settings_of_an_interface() -> None:
     assert advice("add WINDOW 24h", [WINDOW], {"window": "--window {value}"}) == (
         "add WINDOW 24h, or give a default window (--window 24h)"
     )
 
 
-def test_advice_leaves_out_settings_that_a_face_lacks() -> None:
+def test_advice_leaves_out_settings_that_an_interface_lacks() -> None:
     assert advice("add WINDOW 24h", [WINDOW], {}) == "add WINDOW 24h"
     assert advice("", [WINDOW], {}) == ""
 
 
-def test_advice_without_a_face_tells_all_remedies() -> None:
+def test_advice_without_names_has_all_remedies() -> None:
     assert advice("add WINDOW 24h", [WINDOW]) == "add WINDOW 24h, or give a default window"
 
 

@@ -102,7 +102,7 @@ def test_an_expression_is_written_in_one_line(expression: LogicalExpression, lin
     assert one_line(expression) == line
 
 
-def test_windows_as_lengths_of_time() -> None:
+def test_windows_are_written_as_lengths_of_time() -> None:
     month = scan("a", window=Window(2_592_000, 86_400))
     assert one_line(month, "second") == "W[30d,1d](a)"
     assert one_line(month) == "W[2592000,86400](a)"
@@ -124,6 +124,6 @@ def test_a_tree_has_an_operator_a_line() -> None:
     ]
 
 
-def test_a_name_is_no_part_of_an_expression() -> None:
+def test_names_do_not_affect_equality_of_expressions() -> None:
     assert over(JOIN, A, B, name="d") == over(JOIN, A, B, name="e") == over(JOIN, A, B)
     assert len({over(JOIN, A, B, name="d"), over(JOIN, A, B)}) == 1

@@ -37,7 +37,7 @@ def s_path(r: regex.Regex) -> physical.SPath:
     return physical.SPath(dfa.states, dfa.transitions, dfa.accepting)
 
 
-def test_scan_union_and_projection_push_what_comes_out() -> None:
+def test_scan_union_and_projection_pay_per_result_row() -> None:
     for operator in (
         physical.WindowScan("s", "a", 10, 1),
         physical.MergeUnion(),
@@ -246,7 +246,7 @@ def test_an_explanation_is_the_cost_and_can_be_recomputed(
 
 
 def _calculated(numbers: str) -> float:
-    """What a pocket calculator makes of a line: only numbers, + · / ( ) and log."""
+    """The value of a line on a pocket calculator: only numbers, + · / ( ) and log."""
     tree = ast.parse(numbers.replace("·", "*"), mode="eval")
     allowed = (
         ast.Expression,

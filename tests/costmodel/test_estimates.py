@@ -1,4 +1,4 @@
-"""Formulas 1-7: worked numbers, laws, and what the saturating model adds."""
+"""Formulas 1-7: worked numbers, laws, and the limits of the saturating model."""
 
 from __future__ import annotations
 
@@ -88,21 +88,21 @@ def test_scan_of_a_stored_graph_is_always_valid(kind: Kind) -> None:
     assert unknown.population > 1
 
 
-def test_scan_of_a_label_of_which_nothing_is_known() -> None:
+def test_scan_of_a_label_without_statistics() -> None:
     catalog = Catalog({"s": Stream("s", {}, open_labels=True)})
     scan = CostModel("thesis", catalog).characteristics(WScan("s", "new", Window(10)), ())
     assert scan.arrival_rate > 0
     assert min(scan.distinct) > 1
 
 
-def test_scan_of_an_unknown_stream_says_which_there_are() -> None:
+def test_scan_of_an_unknown_stream_names_the_existing_ones() -> None:
     with pytest.raises(CostModelError, match=r"no stream 't' .* it has: s"):
         CostModel("thesis", stream()).characteristics(WScan("t", "a", Window(1)), ())
 
 
-def test_another_kind_is_refused() -> None:
+def test_an_unknown_kind_of_cost_model_is_refused() -> None:
     with pytest.raises(ValueError, match="expected 'saturating' or 'thesis'"):
-        CostModel("guess")  # type: ignore[arg-type]  # that is what is tested
+        CostModel("guess")  # type: ignore[arg-type]  # the test passes a wrong kind
 
 
 @pytest.mark.parametrize("model", [THESIS, SATURATING])
@@ -201,7 +201,7 @@ def test_projection_onto_one_column_saturates() -> None:
 
 
 @pytest.mark.parametrize("model", [THESIS, SATURATING])
-def test_nothing_comes_of_nothing(model: CostModel) -> None:
+def test_empty_inputs_have_empty_results(model: CostModel) -> None:
     nothing = model.characteristics(Empty(2), ())
     assert (nothing.arrival_rate, nothing.population) == (0.0, 0.0)
     for operator in (CHAIN, CROSS, Path(regex.concat([a, b])), Path(regex.plus(a))):
@@ -218,7 +218,7 @@ def test_closure_by_hand() -> None:
     assert out.distinct == (50.0, 40.0)
 
 
-def test_closure_goes_as_far_as_the_longest_path_of_its_input() -> None:
+def test_closure_sums_up_to_the_longest_path_of_its_input() -> None:
     longest = Characteristics(2.0, 100.0, 200.0, (500.0, 400.0), longest_path=1)
     assert THESIS.characteristics(Path(regex.plus(a)), (longest,)).arrival_rate == 2.0
 
@@ -292,7 +292,7 @@ def test_distinct_counts_are_capped_by_the_population() -> None:
     assert uncapped.characteristics(Project((0, 1)), (few,)).distinct == (1000.0, 1000.0)
 
 
-def test_known_longest_paths_and_vertices_go_upwards() -> None:
+def test_results_inherit_longest_paths_and_vertices_of_inputs() -> None:
     known = Characteristics(1.0, 1.0, 1.0, (50.0, 50.0), longest_path=4, vertices=70.0)
     out = THESIS.characteristics(CHAIN, (known, A))
     assert out.longest_path == 4
@@ -390,7 +390,7 @@ def test_commuting_a_pattern_changes_no_bit(
 
 
 def vertices(rate: float, population: float | None = None) -> CostModel:
-    """Likes of 50 of 80 people, who are told at a rate, or stored."""
+    """Likes of 50 of 80 people, where the people are a stream or a stored graph."""
     likes = LabelStatistics(2.0, 50.0, 40.0, 60.0)
     people = LabelStatistics(rate, 80.0, 80.0, 80.0, population=population)
     streams = {
@@ -409,10 +409,10 @@ def vertices(rate: float, population: float | None = None) -> CostModel:
     ],
     ids=["stored", "half of them told", "told again and again"],
 )
-def test_a_test_of_a_vertex_keeps_the_part_of_the_edges_that_has_it(
+def test_a_vertex_atom_keeps_its_share_of_the_edges(
     model: CostModel, window: Window | None, people: float
 ) -> None:
-    """Containment: those who like are among the people, of whom so many are known just now."""
+    """Containment: everyone who likes is one of the people, of whom a population is valid."""
     edges = model.characteristics(WScan("s", "likes", Window(100)), ())
     tested = model.characteristics(WScan("v", "Person", window), ())
     one = model.characteristics(Project((0,)), (tested,))

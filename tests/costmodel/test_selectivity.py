@@ -43,7 +43,9 @@ DISTINCT = (100.0, 20.0, 8.0)
         ("startswith(c0, 'x')", 1 / 3, DISTINCT),
     ],
 )
-def test_each_condition(sql: str, selectivity: float, distinct: tuple[float, ...]) -> None:
+def test_each_condition_has_its_selectivity(
+    sql: str, selectivity: float, distinct: tuple[float, ...]
+) -> None:
     compiled = condition(Predicate(sql))
     assert compiled.selectivity(DISTINCT) == pytest.approx(selectivity, rel=1e-12)
     assert compiled.distinct(DISTINCT) == pytest.approx(distinct)

@@ -1,4 +1,4 @@
-"""What stored graphs cost: their loading once, and every row of a stream that meets them."""
+"""Costs of stored graphs: loading them once, and each row of a stream that joins them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_stream_pays_for_the_stored_graph_that_it_meets(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_computed_once_costs_its_part_of_the_time(kind: Kind) -> None:
+def test_the_cost_of_loading_is_spread_over_time(kind: Kind) -> None:
     scan = physical.WindowScan("g", "k", None, None)
     one, half = (CostModel(kind, CATALOG, assumptions=Assumptions(loading=t)) for t in (1e6, 2e6))
     graph = one.characteristics(K, ())
@@ -73,6 +73,6 @@ def test_paths_over_stored_graphs_have_finite_costs(kind: Kind, inputs: tuple[WS
         assert model.explain(s_path(regex), out, of).cost == cost
 
 
-def test_loading_is_a_length_of_time() -> None:
+def test_loading_time_must_be_positive() -> None:
     with pytest.raises(ValueError, match="loading is 0"):
         Assumptions(loading=0)

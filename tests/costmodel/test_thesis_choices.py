@@ -34,13 +34,13 @@ def test_the_path_plans_come_in_the_measured_order() -> None:
     assert [name for name in order if name in MEASURED_ORDER] == MEASURED_ORDER
 
 
-def test_two_plans_differ_by_a_billionth() -> None:
+def test_two_path_plans_differ_by_a_billionth() -> None:
     plans, model = path_plans(), thesis()
     second, third = costed(model, plans["Q2p"]).total, costed(model, plans["Q3p"]).total
     assert 0 < third / second - 1 < 1e-8
 
 
-def test_star_plans_are_all_there() -> None:
+def test_all_star_plans_are_enumerated() -> None:
     plans = star_plans()
     assert len(plans) == 120
     assert len({_unordered(plan.expression) for plan in plans}) == 15
@@ -76,7 +76,7 @@ def test_shipped_constants_choose_the_same() -> None:
 
 
 def test_a_path_that_pays_by_result_prefers_one_automaton() -> None:
-    """Which our kernel runs fastest of the thesis's plans, see docs/benchmarks.md."""
+    """The plan of the thesis that our kernel runs fastest, see docs/benchmarks.md."""
     model = CostModel("saturating", catalog(), Constants(), Assumptions(cap_distinct=False))
     named = [plan for plan in ranked(model) if plan.startswith("Q")]
     assert named == ["Q1p", "Q4p", "Q6p", "Q5p", "Q2p", "Q3p", "Q7p"]
@@ -99,7 +99,7 @@ def star(name: str) -> object:
 
 
 def _unordered(expression: LogicalExpression) -> object:
-    """A join tree modulo commutation: its leaves, and the sets of them that are joined."""
+    """A join tree modulo commutation: its leaves, and the sets of leaves that are joined."""
     if not expression.inputs:
         return expression.operator
     return frozenset(map(_unordered, expression.inputs))

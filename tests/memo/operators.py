@@ -1,4 +1,4 @@
-"""Operators that mean nothing, for a memo that knows nothing."""
+"""Operators without semantics, for tests of the memo alone."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from headrace.memo import Digest, GroupId, Operators
 
 
 class Canonical(Protocol):
-    """An operator that knows its canonical form."""
+    """An operator with a canonical form of its own."""
 
     def canonical(self, inputs: tuple[int, ...], /) -> tuple[Self, tuple[int, ...]]: ...
 
 
 class OwnForms(Operators):
-    """Operators that know their canonical form."""
+    """Answers the memo's questions by the operators' own canonical forms."""
 
     def canonical(self, operator: Hashable, inputs: tuple[GroupId, ...]) -> Digest | GroupId:
         form, used = cast(Canonical, operator).canonical(inputs)
@@ -36,7 +36,7 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Node:
-    """An operator of any arity; ``sorts`` makes the order of its inputs meaningless."""
+    """An operator of any arity; ``sorts`` makes the operator commutative."""
 
     name: str
     sorts: bool = False
@@ -50,7 +50,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Other:
-    """A second type, for patterns that tell types apart."""
+    """A second type, for patterns that distinguish types."""
 
     name: str
 

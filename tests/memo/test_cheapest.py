@@ -25,7 +25,7 @@ def graphs(draw: st.DrawFn) -> dict[int, list[Priced[int]]]:
 
 
 def relaxed(graph: Graph) -> dict[int, float]:
-    """The reference: lowers costs, over and over, until none falls."""
+    """The reference: lowers costs repeatedly until no cost falls."""
     costs = dict.fromkeys(graph, inf)
     changed = True
     while changed:
@@ -54,14 +54,14 @@ def test_every_goal_settles_once_at_its_least_cost(graph: dict[int, list[Priced[
         before.add(one.goal)
 
 
-def test_circle_of_free_alternatives_needs_a_way_in() -> None:
+def test_a_circle_of_free_alternatives_needs_an_alternative_from_outside() -> None:
     circle: Graph = {0: [(0.0, (1,))], 1: [(0.0, (0,))]}
     assert list(cheapest(circle)) == []
     entered: Graph = {**circle, 2: [(3.0, ())], 1: [(0.0, (0,)), (1.0, (2,))]}
     assert list(cheapest(entered)) == [Settled(2, 3.0, 0), Settled(1, 4.0, 1), Settled(0, 4.0, 0)]
 
 
-def test_known_costs_are_read_and_not_settled_again() -> None:
+def test_costs_from_the_caller_are_read_and_not_settled_again() -> None:
     graph: Graph = {0: [(1.0, (7, 8)), (1.0, (9,))]}
     settled = list(cheapest(graph, {7: 2.0, 8: 0.5, 9: inf}))
     assert settled == [Settled(8, 0.5, None), Settled(7, 2.0, None), Settled(0, 3.5, 0)]

@@ -25,7 +25,7 @@ def test_equal_expressions_are_one() -> None:
     memo.check()
 
 
-def test_the_operator_says_which_expressions_are_equal() -> None:
+def test_canonical_forms_of_operators_define_equality() -> None:
     memo = Memo(operators=OwnForms())
     commutative = Node("+", sorts=True)
     one = memo.insert(Expression(commutative, (A, B)))
@@ -54,7 +54,7 @@ def test_an_expression_found_in_another_group_merges_them() -> None:
     memo.check()
 
 
-def test_repair_goes_on_until_nothing_changes() -> None:
+def test_merging_repeats_until_no_digests_are_equal() -> None:
     memo = Memo(operators=OwnForms())
     one, other = memo.insert(A).group, memo.insert(B).group
     for _ in range(20):
@@ -66,7 +66,7 @@ def test_repair_goes_on_until_nothing_changes() -> None:
     memo.check()
 
 
-def test_an_expression_equal_to_its_own_input_is_not_kept() -> None:
+def test_an_expression_equal_to_its_own_input_is_no_member() -> None:
     memo = Memo(operators=OwnForms())
     a = memo.insert(A).group
     assert not memo.insert(f(a), into=a).new
@@ -77,7 +77,7 @@ def test_an_expression_equal_to_its_own_input_is_not_kept() -> None:
     memo.check()
 
 
-def test_a_circle_of_two_groups_is_kept_and_sound() -> None:
+def test_groups_that_read_each_other_keep_the_invariants() -> None:
     memo = Memo(operators=OwnForms())
     a = memo.insert(A).group
     fa = memo.insert(f(a)).group
@@ -100,7 +100,7 @@ def test_a_canonical_form_may_be_a_group() -> None:
     memo.check()
 
 
-def test_a_fingerprint_joins_what_digests_tell_apart() -> None:
+def test_a_fingerprint_merges_expressions_with_different_digests() -> None:
     class Leaves(OwnForms):
         def fingerprint(self, operator: Hashable, inputs: tuple[int, ...]) -> Hashable | None:
             return frozenset(inputs) if operator == Node("f") else None
@@ -177,7 +177,7 @@ def test_a_memo_is_printed_by_groups() -> None:
 
 
 class ReadsFirst(OwnForms):
-    """Makes all nodes one that read the first group."""
+    """Gives all nodes that read the first group one fingerprint."""
 
     def fingerprint(self, operator: Hashable, inputs: tuple[int, ...]) -> Hashable | None:
         return "reads first" if isinstance(operator, Node) and 0 in inputs else None

@@ -1,4 +1,4 @@
-"""Every binding is found once, whenever its parts come."""
+"""Every binding is returned once, in any order of insertion."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_type_and_number_of_inputs_have_to_fit() -> None:
     assert found(memo, Op(Node), root) == [(root.id,)]
 
 
-def test_members_that_come_later_are_matched_once() -> None:
+def test_members_added_later_are_matched_once() -> None:
     memo = Memo()
     root = inserted(
         memo, Expression(Node("f"), (Expression(Node("g"), (leaf("a"), leaf("b"))), leaf("c")))

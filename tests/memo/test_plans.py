@@ -1,4 +1,4 @@
-"""Counting, ranking and sampling against listing everything."""
+"""Counting, ranking and sampling of plans, compared with a list of all plans."""
 
 from __future__ import annotations
 

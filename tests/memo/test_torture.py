@@ -1,4 +1,4 @@
-"""Random insertions and equalities, against the plainest thing that could be right."""
+"""Random insertions and equalities, compared with a naive congruence closure."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ set_step = st.one_of(
 def test_a_fingerprint_makes_groups_of_equal_meaning_one(
     steps: list[tuple[str, str, list[int]]],
 ) -> None:
-    """``or`` means the set of its leaves: also one that equals an input of its own."""
+    """``or`` means the set of its leaves; an expression may equal one of its inputs."""
     leaves: dict[int, frozenset[str]] = {}
 
     class Meanings(OwnForms):

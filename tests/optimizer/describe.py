@@ -46,7 +46,7 @@ from headrace.memo.printer import format_memo
 from headrace.optimizer.goals import Choice
 
 STORED = "stored"
-"""What stands in place of the window of a stored graph."""
+"""The text in place of the window of a stored graph."""
 
 Bindings = tuple[tuple[int, ...], ...]
 
@@ -65,7 +65,7 @@ def describe(operator: Hashable, inputs: tuple[str, ...]) -> str:
 
 
 def describe_properties(properties: Hashable) -> str:
-    """Required properties: what is asked for, nothing for any rows of a kernel."""
+    """The required properties, without defaults; empty for any rows of a kernel."""
     assert isinstance(properties, RequiredProperties)
     asked: list[str] = []
     if properties.distribution.spread is not Spread.ANY:
@@ -80,7 +80,7 @@ def describe_properties(properties: Hashable) -> str:
 
 
 def _parts(operator: Hashable, inputs: tuple[str, ...]) -> tuple[str, str, tuple[str, ...]]:
-    """Name, arguments, and the inputs with how they are bound."""
+    """Name, arguments, and the inputs with their bindings."""
     match operator:
         case WScan(stream, label, window):
             return "wscan", f"{stream}.{label} {window or STORED}", inputs

@@ -55,7 +55,7 @@ def variables(edges: Edges) -> tuple[int, ...]:
 def pattern(
     edges: Edges, output: tuple[int, ...] | None = None, labels: str = ""
 ) -> LogicalExpression:
-    """A pattern of different labels (or those given), which keeps all variables by default."""
+    """A pattern of different labels, or of ``labels``, which keeps all variables by default."""
     names = [labels[k] if labels else f"l{k}" for k in range(len(edges))]
     kept = variables(edges) if output is None else output
     return LogicalExpression(Pattern(edges, kept), tuple(scan(name) for name in names))
@@ -126,9 +126,10 @@ def optimize(expression: LogicalExpression, model: Any = None, **options: Any) -
 class SetCosts:
     """A model whose estimates depend on the set of leaves alone, and are exact.
 
-    The rate of leaf number k is 2^k, that of anything else the sum over its different leaves,
-    so it names the set. TO_KERNEL is free. Other costs are drawn at random from the operator and
-    the rates around it, or are the rate of the result if ``seed`` is None.
+    The rate of leaf number k is 2^k, and the rate of any other expression is the sum over its
+    different leaves, so a rate identifies the set of leaves. TO_KERNEL is free. Other costs are
+    drawn at random from the operator and the rates around it, or are the rate of the result if
+    ``seed`` is None.
     """
 
     seed: int | None = None

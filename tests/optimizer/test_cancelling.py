@@ -1,4 +1,4 @@
-"""A search that its caller gives up returns at once, with the best complete plan it has."""
+"""A cancelled search returns at once, with its best complete plan so far."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.optimizer.shapes import (
 
 @dataclass
 class After:
-    """Cancels when it was asked so many times."""
+    """Cancels after a number of calls."""
 
     limit: int
     asked: int = 0
@@ -43,7 +43,7 @@ NEVER = 10**9
 
 
 @pytest.mark.parametrize("expression", [QS, CONCAT_PLUS, pattern(star(6), (1, 6))])
-def test_whenever_it_is_cancelled_there_is_a_plan(expression: LogicalExpression) -> None:
+def test_a_cancelled_search_has_a_plan_at_any_time(expression: LogicalExpression) -> None:
     never = After(NEVER)
     whole = cancelled(expression, never)
     assert whole.stop_reason == "complete"
@@ -51,21 +51,21 @@ def test_whenever_it_is_cancelled_there_is_a_plan(expression: LogicalExpression)
     for limit in range(0, never.asked, max(1, never.asked // 40)):
         by = After(limit)
         outcome = cancelled(expression, by)
-        # How often it is asked depends on the time a little.
+        # The number of calls depends slightly on the time.
         assert outcome.stop_reason == ("cancelled" if by.asked > limit else "complete")
         assert whole.cost <= outcome.cost <= outcome.canonical_cost
         assert outcome.plan.nodes[outcome.plan.root].estimate.cumulative_cost == outcome.cost
         assert outcome.memo.expression_count <= whole.memo.expression_count
 
 
-def test_it_asks_at_every_binding() -> None:
+def test_a_search_polls_cancelled_at_every_binding() -> None:
     never = After(NEVER)
     outcome = cancelled(pattern(chain(8), (0, 8)), never)
     assert never.asked >= sum(rule.bindings for rule in outcome.rules.values())
 
 
 @pytest.mark.parametrize("limit", [0, 1, 50, 500, 1000])
-def test_it_is_over_soon_after(limit: int) -> None:
+def test_a_cancelled_search_ends_soon(limit: int) -> None:
     by = After(limit)
     outcome = cancelled(pattern(star(6)), by)
     assert outcome.stop_reason == "cancelled"
@@ -73,7 +73,7 @@ def test_it_is_over_soon_after(limit: int) -> None:
     assert by.asked <= limit + 3
 
 
-def test_cancelling_greedy_joins_leaves_the_best_order_found() -> None:
+def test_cancelled_greedy_ordering_returns_the_best_order_so_far() -> None:
     model = cost_model("saturating", catalog())
     at_once, soon, late = (
         Optimizer(model).optimize(query(pattern(star(12))), cancelled=After(limit))
@@ -85,7 +85,7 @@ def test_cancelling_greedy_joins_leaves_the_best_order_found() -> None:
     assert late.cost <= soon.cost < at_once.cost == at_once.canonical_cost
 
 
-def test_looking_at_plans_can_be_cancelled() -> None:
+def test_listing_plans_can_be_cancelled() -> None:
     by = After(NEVER)
     outcome = cancelled(pattern(star(5)), by)
     ranked = outcome.plans.ranked()

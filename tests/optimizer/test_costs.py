@@ -1,4 +1,4 @@
-"""The chosen plan is the cheapest of all: against brute force, and against all that is found."""
+"""The chosen plan is the cheapest: compared with brute force, and with all plans of the memo."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_the_canonical_plan_is_left_deep_as_written() -> None:
     assert outcome.cost == 1 + 2 + 4 + min(1 + 4, 2 + 4) + 7 + 7
 
 
-def test_shared_parts_are_one_node_and_counted_once_beside() -> None:
+def test_shared_parts_are_one_node_and_counted_once() -> None:
     twice = pattern(((0, 1), (1, 2)), output=(0, 2), labels="ab")
     expression = LogicalExpression(Pattern(((0, 1), (1, 2)), (0, 2)), (twice, twice))
     outcome: SearchResult = optimize(expression)

@@ -89,7 +89,7 @@ def ops(plan: PhysicalPlan) -> list[str]:
 
 
 def exchanges(plan: PhysicalPlan) -> list[tuple[str, str]]:
-    """What each exchange moves to, and over which operator it stands."""
+    """The target distribution of each exchange, and the operator below it."""
     return [
         (node.properties.distribution, plan.nodes[node.inputs[0]].op)
         for node in plan.nodes
@@ -157,7 +157,7 @@ def test_more_partitions_never_cost_more() -> None:
 
 
 def rechecked(plan: PhysicalPlan) -> None:
-    """Every node says what it delivers over what its inputs deliver; no exchange is idle."""
+    """Each node declares the properties that follow from its inputs; each exchange moves rows."""
     known: list[DeliveredProperties] = []
     for node in plan.nodes:
         widths = tuple(len(plan.nodes[i].columns) for i in node.inputs)
@@ -191,7 +191,7 @@ def test_the_search_finds_the_cheapest_of_all_plans(name: str, n: int) -> None:
 
 @given(seed=st.integers(0, 999))
 @examples(20)
-def test_plans_at_random_deliver_what_they_say(seed: int) -> None:
+def test_random_plans_deliver_their_declared_properties(seed: int) -> None:
     outcome = over(3, CONCAT_PLUS, SetCosts(seed))
     for plan in outcome.plans.sample(5, seed):
         rechecked(plan)
@@ -234,7 +234,7 @@ def test_every_placement_is_one_of_the_known_distributions() -> None:
         (Exchange("single"), (hashed(1),), SINGLE),
     ],
 )
-def test_what_is_delivered(
+def test_operators_deliver_their_distribution(
     operator: PhysicalOperator, inputs: tuple[Distribution, ...], output: Distribution
 ) -> None:
     widths = (2,) * len(inputs)
@@ -256,7 +256,7 @@ def test_what_is_delivered(
         (Exchange("hash", (0,)), (BROADCAST,)),
     ],
 )
-def test_where_an_operator_would_give_wrong_rows(
+def test_the_law_refuses_distributions_with_wrong_results(
     operator: PhysicalOperator, inputs: tuple[Distribution, ...]
 ) -> None:
     below = tuple(DeliveredProperties(d) for d in inputs)
@@ -283,7 +283,7 @@ def test_deletions_pass_through_every_operator() -> None:
     assert delivered(CHAIN, (2, 2), (DeliveredProperties(BROADCAST), HERE), 4) == HERE
 
 
-def test_what_is_asked_of_the_inputs_of_a_join() -> None:
+def test_a_join_requires_distributions_of_its_inputs() -> None:
     ways = child_requirements(CHAIN, (2, 2), RequiredProperties(), 4)
     assert {tuple(i.distribution for i in way.required) for way in ways} == {
         (hashed(1), hashed(0)),

@@ -1,4 +1,4 @@
-"""Greedy joins: what a search starts from that may be cut, and how good that is."""
+"""Greedy join orders: the start of a search that may be cut, and their costs."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_search_that_is_cut_at_once_has_a_good_plan(name: str, kind: Kind) -> 
 
 @pytest.mark.parametrize("edges", [chain(16), cycle(12)], ids=["chain", "cycle"])
 @pytest.mark.parametrize("kind", ["saturating", "thesis"])
-def test_it_is_nearly_as_good_as_that_of_a_search_to_the_end(edges: Edges, kind: Kind) -> None:
+def test_a_greedy_plan_costs_nearly_as_little_as_the_best(edges: Edges, kind: Kind) -> None:
     cut = benched(pattern(edges), kind, budget_expressions=50)
     whole = benched(pattern(edges), kind)
     assert whole.stop_reason == "complete"
@@ -82,7 +82,7 @@ def test_it_is_nearly_as_good_as_that_of_a_search_to_the_end(edges: Edges, kind:
 
 
 @pytest.mark.parametrize("edges", [star(7), chain(7), cycle(7), CLIQUE_4], ids=len)
-def test_few_joins_are_ordered_in_the_best_way(edges: Edges) -> None:
+def test_few_joins_are_ordered_at_the_least_cost(edges: Edges) -> None:
     """Where estimates depend on the set alone: without the caps of the saturating model."""
     backwards = tuple(reversed(edges))
     cut, whole = (optimize(pattern(backwards), budget_expressions=b) for b in (1, 50_000))
@@ -150,7 +150,7 @@ def join_cost(plan: PhysicalPlan) -> float:
     return sum(node.estimate.cost for node in plan.nodes if node.operator.op == "HASH_JOIN")
 
 
-def test_what_can_be_searched_to_the_end_starts_as_written() -> None:
+def test_a_query_within_the_budget_starts_in_written_order() -> None:
     assert not may_be_cut(9, Options())
     assert may_be_cut(10, Options())
     assert not may_be_cut(5, Options(budget_ms=1000.0))
@@ -158,6 +158,6 @@ def test_what_can_be_searched_to_the_end_starts_as_written() -> None:
     assert not may_be_cut(20, Options(budget_expressions=None))
 
 
-def test_the_same_query_starts_in_the_same_way() -> None:
+def test_greedy_ordering_is_deterministic() -> None:
     one, other = (benched(LARGE["tree"], "saturating", budget_expressions=200) for _ in range(2))
     assert one.plan.to_json() == other.plan.to_json()

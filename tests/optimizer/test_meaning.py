@@ -1,4 +1,4 @@
-"""Whatever the search does, the answer stays the same: random queries on random snapshots."""
+"""No step of the search changes the answer: random queries on random snapshots."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def translated(case: Case, seed: int = 0) -> tuple[LogicalQuery, CostModel]:
 
 
 def snapshots(case: Case, most: int = 3) -> list[tuple[Snapshot, set[Row]]]:
-    """Some instants at which something is valid, with the query's answer."""
+    """Some instants with valid edges, with the query's answer at each."""
     truth = Truth(case.query, case.edges)
     filled = [t for t in truth.changes if any(truth.snapshot(t).values())]
     chosen = filled[:: max(1, len(filled) // most)][:most]
@@ -69,7 +69,7 @@ def relations(memo: Memo, snapshot: Snapshot) -> dict[int, set[Row]]:
 
 
 def evaluated(operator: object, inputs: list[set[Row]], snapshot: Snapshot) -> set[Row]:
-    """An operator over relations, which stand in for scans of labels of their own."""
+    """The rows of an operator over relations, each of which replaces the scan of a label."""
     assert isinstance(operator, LogicalOperator)
     if isinstance(operator, WScan | WScanUnion):
         return rows_of(LogicalExpression(operator), snapshot)
@@ -88,7 +88,7 @@ def optimized(case: Case, seed: int = 0, model: object = None, **options: object
 
 @examples(80)
 @given(case=cases())
-def test_all_members_of_a_group_mean_the_same(case: Case) -> None:
+def test_all_members_of_a_group_are_equivalent(case: Case) -> None:
     outcome = optimized(case, prune=False)
     for snapshot, answer in snapshots(case):
         assert relations(outcome.memo, snapshot)[outcome.root] == answer
@@ -96,7 +96,7 @@ def test_all_members_of_a_group_mean_the_same(case: Case) -> None:
 
 @examples(80)
 @given(case=property_cases())
-def test_all_members_mean_the_same_over_properties(case: Case) -> None:
+def test_all_members_are_equivalent_over_properties(case: Case) -> None:
     outcome = optimized(case, prune=False)
     for snapshot, answer in snapshots(case, most=2):
         assert relations(outcome.memo, snapshot)[outcome.root] == answer
@@ -114,7 +114,7 @@ def test_plans_over_properties_give_the_answer(case: Case, seed: int) -> None:
 
 @examples(40)
 @given(case=cases())
-def test_so_they_do_without_leaving_work_out(case: Case) -> None:
+def test_plans_of_the_plain_search_give_the_answer(case: Case) -> None:
     outcome = optimized(case, prune=False, duplicate_free=False)
     for snapshot, answer in snapshots(case, most=1):
         assert relations(outcome.memo, snapshot)[outcome.root] == answer
@@ -187,7 +187,7 @@ def test_leaving_out_repeated_work_loses_no_plan(case: Case, seed: int) -> None:
 
 
 def test_the_cost_models_of_tests_differ() -> None:
-    """Random costs are worth something only if they lead to different plans."""
+    """Random costs test something only if they lead to different plans."""
     random = Random(3)
     digests = {optimize(QS, SetCosts(random.randrange(10**6))).plan.digest for _ in range(20)}
     assert len(digests) > 5

@@ -1,4 +1,4 @@
-"""What is done to a query before the memo."""
+"""Normalization of a query before the memo."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_filters_become_one(before: LogicalExpression, after: LogicalExpression)
     assert normalized(before, RULES) == after
 
 
-def test_it_works_below_other_operators_and_keeps_names() -> None:
+def test_filters_merge_below_other_operators_and_names_stay() -> None:
     inner = LogicalExpression(Filter(Predicate("c1 = 2")), (where("c0 = 1", A),), "few")
     join = Pattern(((0, 1), (1, 2)), (0, 2))
     done = normalized(LogicalExpression(join, (inner, B), "answer"), RULES)
@@ -64,7 +64,7 @@ def test_a_shared_relation_stays_shared() -> None:
     assert done.inputs[1] == where("c0 = 1 AND c0 = 3 AND c1 = 2", A)
 
 
-def test_rules_that_are_off_are_off_here_too() -> None:
+def test_disabled_rules_are_not_applied_in_normalization() -> None:
     twice = where("c1 = 2", where("c0 = 1", A))
     assert normalized(twice, enabled_rules(ALWAYS_WIN)) == twice
 
@@ -80,12 +80,12 @@ def test_many_filters_become_few() -> None:
     assert depth == 3, "of 64 parts at most, so that the executor takes them"
 
 
-def test_what_is_not_allowed_is_refused() -> None:
+def test_normalization_refuses_a_predicate_that_is_not_allowed() -> None:
     with pytest.raises(PredicateError, match="not allowed"):
         optimize(where("reflect('a', 'b')", A), SetCosts())
 
 
-def test_a_query_without_filters_or_unions_does_not_ask_their_rules() -> None:
+def test_a_query_without_filters_or_unions_skips_their_rules() -> None:
     absent = absent_operators(pattern(chain(3)))
     assert absent == {Filter, FilteredPattern, Union, WScanUnion}
     idle = idle_rules(absent)
@@ -106,7 +106,9 @@ def test_a_query_without_filters_or_unions_does_not_ask_their_rules() -> None:
         ),
     ],
 )
-def test_what_cannot_come_into_a_query(expression: LogicalExpression, absent: set[type]) -> None:
+def test_operators_that_no_rule_can_introduce(
+    expression: LogicalExpression, absent: set[type]
+) -> None:
     assert absent_operators(expression) == absent
 
 

@@ -1,4 +1,4 @@
-"""The search finds exactly the plans that theory counts, from whatever plan it starts."""
+"""The search finds exactly the plans that theory counts, from any start plan."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ def random_tree(edges: Edges, random: Random) -> LogicalExpression:
 
 @pytest.mark.parametrize("n", [5, 6])
 def test_random_connected_patterns_lose_no_plan(n: int) -> None:
-    """What leaves out repeated work finds what the plain exploration finds."""
+    """The duplicate-free exploration finds all plans of the plain exploration."""
     random = Random(n)
     for _ in range(10):
         edges: list[tuple[int, int]] = [(0, 1)]

@@ -63,7 +63,7 @@ def test_conditions_over_one_edge_are_checked_by_its_scan() -> None:
     assert residuals(plan) == {}
 
 
-def test_so_is_one_over_vertices_by_every_scan_that_has_them() -> None:
+def test_a_condition_over_vertices_is_checked_by_every_scan_of_them() -> None:
     plan = best("A(x, z) <- a(x, y), b(y, z), y > 'm'")
     assert scans(plan) == {"a": ((), "c1 > 'm'"), "b": ((), "c0 > 'm'")}
 
@@ -107,7 +107,7 @@ def test_equal_properties_are_a_key_of_the_join() -> None:
 
 
 def horizons(text: str) -> set[tuple[str, int]]:
-    """Until when rows are held in the joins of the best plan: a column's name, and the bound."""
+    """The horizons in the joins of the best plan: a column's name, and the bound."""
     found = set()
     plan = best(text)
     for node in plan.nodes:
@@ -118,7 +118,7 @@ def horizons(text: str) -> set[tuple[str, int]]:
     return found
 
 
-def test_times_bound_until_when_rows_are_held() -> None:
+def test_times_bound_how_long_rows_are_held() -> None:
     two = "A(x) <- a(x, y) as e, b(y, z) as f, "
     assert horizons(two + "abs(e.ts - f.ts) <= 3") == {("e.ts", 3), ("f.ts", 3)}
     assert horizons(two + "e.ts < f.ts") == {("f.ts", -1)}
@@ -133,7 +133,7 @@ def test_a_side_bounds_the_other_only_by_all_of_its_edges() -> None:
     by_way_of_f = horizons(three + "abs(e.ts - f.ts) <= 3, abs(f.ts - g.ts) <= 4")
     # The last join has two edges on one side: the third is held for both bounds.
     assert by_way_of_f & {("e.ts", 7), ("g.ts", 7)}
-    # Of c nothing is said, so nothing that meets it is given back before it expires.
+    # No condition bounds c, so rows that join with c are held until they expire.
     assert len(horizons(three + "abs(e.ts - f.ts) <= 3")) == 2
     path = "A(x) <- a(x, y) as e, b+(y, z), c(z, w) as g, abs(e.ts - g.ts) <= 3"
     assert len(horizons(path)) == 1

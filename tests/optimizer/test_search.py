@@ -119,7 +119,7 @@ def test_a_budget_of_no_time_gives_the_query_as_written() -> None:
     assert outcome.cost <= outcome.canonical_cost
 
 
-def test_a_complete_search_says_so() -> None:
+def test_a_complete_search_reports_that_it_is_complete() -> None:
     assert optimize(QS).stop_reason == "complete"
 
 
@@ -128,8 +128,8 @@ def explored_by_hand(expression: LogicalExpression, **options: Any) -> tuple[Sea
     return search, Entry(search.memo, search.algebra.flat).insert(expression)
 
 
-def test_groups_that_read_each_other_in_a_circle_do_no_harm() -> None:
-    """A rule that made π(π(a)) = a out of nothing: the search has to find the way out."""
+def test_a_search_over_groups_in_a_circle_finds_a_plan() -> None:
+    """A made-up rule equates π(π(a)) with a, so that groups read each other in a circle."""
     search, root = explored_by_hand(pattern(((0, 1), (1, 2)), labels="ab"))
     memo = search.memo
     a = memo.lookup(Expression(scan("a").operator))
@@ -154,7 +154,7 @@ def test_a_plan_that_reads_itself_is_reported_with_its_circle() -> None:
         winning_plan(search.coster, root, COALESCED)
 
 
-def test_what_no_operator_computes_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_query_without_physical_operators_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """All logical operators have a physical one, so that of simple paths is taken away."""
     monkeypatch.setattr(PathBySimplePath, "implement", lambda *_: iter(()))
     simple = LogicalExpression(
@@ -164,7 +164,7 @@ def test_what_no_operator_computes_is_reported(monkeypatch: pytest.MonkeyPatch) 
         Optimizer(thesis_model()).optimize(query(simple))
 
 
-def test_events_tell_all_that_happened_in_order() -> None:
+def test_events_cover_the_whole_search_in_order() -> None:
     trace = EventLog()
     outcome = Optimizer(thesis_model()).optimize(query(CONCAT_PLUS), listeners=[trace])
     events: list[Event] = trace.events
@@ -195,7 +195,7 @@ def test_a_rule_can_be_switched_off() -> None:
     assert plan_shape(without.plan) == ("path", "(0·1·2)+", "a", "b", "c")
 
 
-def test_the_memo_can_be_read() -> None:
+def test_the_memo_is_written_as_text() -> None:
     outcome = optimize(TABLE_4_2["Q2"], SetCosts())
     expected = pathlib.Path(__file__).with_name("memo_of_q2.txt").read_text("utf-8")
     assert memo_text(outcome.memo, outcome.root) == expected

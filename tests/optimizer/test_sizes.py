@@ -1,8 +1,8 @@
-"""Size budgets: rules that could explode against each other do not.
+"""Size budgets: rules that feed each other do not explode.
 
-The numbers are what is found now; a rule that finds a little more may raise them, one that
-multiplies them has lost its bound. Every rule of the registry fires somewhere here: a golden
-file says how often, in the plain search and in the one that is spared repeated work.
+The numbers are the present sizes. A rule that finds a little more may raise them; a rule that
+multiplies them has lost its bound. Every rule of the registry fires somewhere here. A golden file
+records how often, in the plain search and in the duplicate-free search.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ RULES_GOLDEN = Path(__file__).with_name("rules_fired.txt")
 
 
 def test_every_rule_fires(golden: Callable[[Path, str], None]) -> None:
-    """How often each rule found something, over all queries here; none may find nothing."""
+    """The number of results of each rule over all queries here; every rule must have results."""
     fired: dict[str, list[int]] = {rule.name: [0, 0] for rule in transformation_rules()}
     queries = {**{name: e for name, (e, _, _) in BUDGETS.items()}, **TABLE_4_2, **ELSEWHERE}
     for expression in queries.values():

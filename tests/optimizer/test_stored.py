@@ -1,4 +1,4 @@
-"""Where a stored graph is joined: with the stream, unless what is made of stored ones is small."""
+"""A stored graph is joined with the stream, unless a join of stored graphs alone is small."""
 
 from __future__ import annotations
 

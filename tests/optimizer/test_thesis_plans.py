@@ -1,4 +1,4 @@
-"""The plans that the thesis and the paper name are in the memo, and the best are chosen."""
+"""The plans of the thesis and the paper are in the memo, and the best ones are chosen."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_qp_has_fourteen_plans_and_no_other(qp: SearchResult) -> None:
 
 
 @pytest.mark.parametrize("name", FROM_THE_PAPER)
-def test_the_papers_plans_are_found_from_its_canonical_plan(name: str) -> None:
+def test_the_search_finds_the_papers_plans_from_its_canonical_plan(name: str) -> None:
     assert FROM_THE_PAPER[name] in shapes(optimize(TERNARY_PLUS))
 
 

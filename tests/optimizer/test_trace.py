@@ -1,4 +1,4 @@
-"""A trace tells the whole search: who follows it has the memo and the winners in the end."""
+"""A trace records the whole search: replaying it gives the final memo and winners."""
 
 from __future__ import annotations
 
@@ -95,25 +95,25 @@ def follow(outcome: SearchResult) -> None:
         assert cost[outcome.root, outcome.required] == outcome.cost
 
 
-def test_following_a_trace_leads_to_the_memo() -> None:
+def test_replaying_a_trace_gives_the_memo() -> None:
     for expression in SHAPES.values():
         follow(Optimizer(thesis_model()).optimize(query(expression), trace=ALL))
 
 
 @examples(60)
 @given(case=cases())
-def test_so_it_does_for_any_query(case: Case) -> None:
+def test_replaying_a_trace_of_a_random_query_gives_the_memo(case: Case) -> None:
     logical, model = translated(case)
     follow(Optimizer(model, Options(budget_expressions=150)).optimize(logical, trace=ALL))
 
 
-def test_following_a_trace_of_merging_groups_needs_what_they_changed() -> None:
+def test_replaying_merges_needs_the_changed_members() -> None:
     deltas = [delta for e in SHAPES.values() for delta in traced(e, 10_000)[1].deltas]
     assert any(delta.changed for delta in deltas)
     assert any(delta.removed for delta in deltas)
 
 
-def test_some_trace_shows_groups_that_became_one() -> None:
+def test_some_trace_has_merged_groups() -> None:
     outcomes = [Optimizer(thesis_model()).optimize(query(e), trace=True) for e in SHAPES.values()]
     merges = {o.memo.merges: [d for d in o.trace.deltas if d.merged] for o in outcomes if o.trace}
     assert max(merges) > 0
@@ -121,7 +121,7 @@ def test_some_trace_shows_groups_that_became_one() -> None:
         assert sum(len(delta.merged) for delta in deltas) == count
 
 
-def test_a_trace_counts_what_it_does_not_keep() -> None:
+def test_a_trace_counts_the_deltas_that_it_drops() -> None:
     _, whole = traced(QS, DEFAULT_BUDGET_EXPRESSIONS)
     _, few = traced(QS, 7)
     assert whole.more == 0
@@ -142,7 +142,7 @@ def test_every_rule_application_is_a_delta_or_counted() -> None:
     assert 0 < trace.known < len(applied)
 
 
-def test_what_was_tried_in_vain_is_kept_if_asked_for() -> None:
+def test_fruitless_attempts_are_traced_on_request() -> None:
     _, plain = traced(QS, DEFAULT_BUDGET_EXPRESSIONS)
     _, whole = traced(QS, DEFAULT_BUDGET_EXPRESSIONS, tried=True)
     in_vain = [d for d in whole.deltas if not (d.added or d.merged or d.plan)]
@@ -155,7 +155,7 @@ def test_what_was_tried_in_vain_is_kept_if_asked_for() -> None:
     assert (few.pruned, few.known) == (whole.pruned, whole.known)
 
 
-def test_plain_searches_keep_no_trace() -> None:
+def test_a_search_without_tracing_has_no_trace() -> None:
     assert Optimizer(thesis_model()).optimize(query(QS)).trace is None
 
 

@@ -1,4 +1,4 @@
-"""Reasons: where an operator came from, and what it was chosen over."""
+"""Reasons: the origin of an operator, and the alternatives that it won against."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def explained(expression: LogicalExpression, **options: object) -> dict[int, Rea
 
 
 def holds(outcome: SearchResult) -> None:
-    """What is true of the reasons of any plan."""
+    """Checks the invariants of the reasons of any plan."""
     found = why(outcome)
     steps = in_order(outcome.best)
     assert set(found) == set(range(len(steps)))
@@ -80,7 +80,7 @@ def test_reasons_of_any_plan(case: Case, prune: bool, budget: int) -> None:
 
 @examples(40)
 @given(shape=st.sampled_from(sorted(SHAPES)), seed=st.integers(0, 10**6))
-def test_the_runner_up_is_the_cheapest_other_way(shape: str, seed: int) -> None:
+def test_the_runner_up_is_the_cheapest_other_alternative(shape: str, seed: int) -> None:
     outcome = Optimizer(SetCosts(seed), Options(prune=False)).optimize(query(SHAPES[shape]))
     found = why(outcome)
     groups = {group.id: group for group in outcome.space.groups()}
@@ -98,7 +98,7 @@ def test_the_runner_up_is_the_cheapest_other_way(shape: str, seed: int) -> None:
         )
         assert costs[0] == reason.winner.cost
         if not other.enforcers:
-            # None between the two but those that read the same in another order.
+            # Only alternatives with the same inputs in another order lie between the two.
             assert costs.index(other.cost) in (reason.mirrored, 1 + reason.mirrored)
 
 
@@ -114,7 +114,7 @@ def test_pruning_hides_no_runner_up() -> None:
                 assert not other.exact or other.cost == pytest.approx(known.cost), shape
 
 
-def test_what_is_too_much_to_add_up_has_a_bound() -> None:
+def test_an_alternative_too_large_to_price_has_a_lower_bound() -> None:
     left = 0
     for shape in SHAPES.values():
         outcome = Optimizer(thesis_model()).optimize(query(shape))

@@ -1,6 +1,7 @@
-"""What logical expressions and plans mean on a snapshot, without the executor.
+"""Evaluates logical expressions and plans on a snapshot, without the executor.
 
-It tells a wrong rule from a wrong operator, and is quick enough for all plans of a memo.
+A failure here is the fault of a rule and not of an operator. The evaluation is quick enough for all
+plans of a memo.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def rows_of(expression: LogicalExpression, snapshot: Snapshot) -> set[Row]:
 
 
 def _with_a_path(output: Sequence[int], rows: set[Row]) -> set[Row]:
-    """Rows with a path each, whichever it is."""
+    """Rows with any path each."""
     return {tuple((*row, "path")[c] for c in output) for row in rows}
 
 
@@ -179,7 +180,7 @@ def _steps(path: physical.AutomatonPath, inputs: list[set[Row]]) -> Steps:
 
 
 def _walked_simply(path: physical.SimplePath, inputs: list[set[Row]]) -> set[Row]:
-    """Pairs of vertices joined by such a walk that repeats none."""
+    """Pairs of vertices joined by an accepted walk that repeats no vertex."""
     steps = _steps(path, inputs)
     found: set[Row] = set()
     pending: list[tuple[int, Row]] = [(0, (vertex,)) for state, vertex in steps if state == 0]
@@ -225,7 +226,7 @@ def _scanned(
 
 
 def _value(node: Any, row: Row) -> Any:
-    """What a value is in a row; None if it is unknown."""
+    """The value of an expression in a row; None if it is unknown."""
     match node:
         case exp.Column():
             return row[int(node.name[1:])]
@@ -247,7 +248,7 @@ def _value(node: Any, row: Row) -> Any:
 
 
 def _holds(sql: str, row: Row) -> bool:
-    """Whether a predicate is true of a row; unknown counts as not."""
+    """Whether a predicate is true of a row; unknown counts as false."""
 
     def value(node: exp.Expression) -> Any:
         return _value(node, row)

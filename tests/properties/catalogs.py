@@ -1,4 +1,4 @@
-"""Catalogs for random queries, with statistics alike or wild."""
+"""Catalogs for random queries, with equal or random statistics."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from tests.oracles.query import Query
 def catalog_of(
     query: Query, integers: bool, seed: int = 0, deletions: Collection[str] = ()
 ) -> Catalog:
-    """The streams of a query, with statistics of a seed (0: all alike).
+    """The streams of a query, with statistics of a seed (0: all equal).
 
-    Those named by ``deletions`` have some.
+    The streams named by ``deletions`` have deletions.
     """
     random = Random(seed)
     labels: dict[str, dict[str, LabelStatistics]] = defaultdict(dict)

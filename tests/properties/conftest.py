@@ -1,4 +1,4 @@
-"""Says at the end how much was tried."""
+"""Prints the tally of tried queries, plans and runs at the end."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.properties.tally import TRIED
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Hands the tally on: a worker to the process that reports, or this one to its summary."""
+    """Passes the tally on: from a worker to the main process, or there to the summary."""
     handed: dict[str, object] | None = getattr(session.config, "workeroutput", None)
     if handed is not None:
         handed["properties"] = dict(TRIED)

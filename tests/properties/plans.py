@@ -1,4 +1,4 @@
-"""Random and named cases to the plans that the optimizer finds for them."""
+"""The optimizer's plans for random and named cases."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.properties.tally import TRIED
 from tests.strategies.queries import Case
 
 FEW = 30
-"""Up to so many plans all of them are tried, else a sample of so many."""
+"""The most plans that are all tried; of more plans a sample of this size is tried."""
 
 THOROUGH = Options(prune=False, check=True)
 
@@ -33,7 +33,7 @@ def optimized(
 ) -> SearchResult:
     """The optimizer's work on a case; ``statistics`` is the seed of the catalog's.
 
-    The streams named by ``deletions`` have some.
+    The streams named by ``deletions`` have deletions.
     """
     catalog = catalog_of(case.query, case.integers, statistics, deletions)
     known = cost_model or CostModel()
@@ -61,7 +61,7 @@ def plans_of(found: SearchResult, most: int = FEW, seed: int = 0) -> list[Physic
 
 
 def read_back(plan: PhysicalPlan) -> PhysicalPlan:
-    """The plan after a journey as JSON text."""
+    """The plan after a round trip through JSON text."""
     again = PhysicalPlan.from_json(plan.to_json())
     assert again.digest == plan.digest
     assert again.to_json() == plan.to_json()

@@ -1,4 +1,4 @@
-"""Running plans in this process, and judging what they say."""
+"""Runs plans in this process, and checks their results."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def record_batch(query: Query, edges: Sequence[Edge]) -> pa.RecordBatch:
 
 
 def lines_of(case: Case, plan: PhysicalPlan, batch_rows: int) -> list[Line]:
-    """What a plan says of a case."""
+    """The result lines of a plan on a case."""
     results = local.run_plan(plan, rows_of_edges(case.query, case.edges), batch_rows)
     return [Line(r.bindings, r.ts, ALWAYS if r.exp == FOREVER else r.exp) for r in results]
 
@@ -57,7 +57,7 @@ def judge(
     """Lines are right at every instant (or those given) and keep their promise.
 
     Raises:
-        AssertionError: with all that is needed to see what went wrong.
+        AssertionError: with the case, the plan and the results.
     """
     TRIED["runs judged"] += 1
     TRIED["result lines"] += len(lines)

@@ -1,4 +1,4 @@
-"""How much the properties tried, for the summary at the end of a test run."""
+"""Counts of the property tests, for the summary at the end of a test run."""
 
 from collections import Counter
 

@@ -30,8 +30,8 @@ def _looked_at(sql: str | None) -> frozenset[int]:
     return frozenset() if sql is None else Predicate(sql).columns
 
 
-def _asked(node: PlanNode, needed: set[int]) -> list[set[int]]:
-    """The columns of each input that a node needs so that it can give those needed."""
+def _inputs_needed(node: PlanNode, needed: set[int]) -> list[set[int]]:
+    """The columns of each input that a node needs to give the needed output columns."""
     match node.operator:
         case HashJoin(bindings, output) as join:
             left, right = bindings
@@ -50,39 +50,39 @@ def _asked(node: PlanNode, needed: set[int]) -> list[set[int]]:
             return [needed for _ in node.inputs]
 
 
-def _needless(plan: PhysicalPlan) -> list[str]:
-    """The columns that some node gives for nothing.
+def _unneeded(plan: PhysicalPlan) -> list[str]:
+    """The columns that some node gives and no node above reads.
 
-    Edges and paths always have both ends, and so has what is derived from them with two columns.
-    A filter gives what it gets, so it is its input that is asked; so does a scan, whose columns a
-    projection on it drops before any other operator has them.
+    Edges, paths, and relations of two columns derived from them always have both ends. A filter
+    passes all columns on, so its input is checked instead. The columns of a scan are checked above
+    the projection on it.
     """
     needed: dict[int, set[int]] = defaultdict(set)
     needed[plan.root] = set(range(len(plan.columns)))
-    found: list[str] = []
+    unneeded: list[str] = []
     dropped = {n.inputs[0] for n in plan.nodes if isinstance(n.operator, ProjectColumns)}
     for node in reversed(plan.nodes):
-        asked = needed[node.id]
-        for below, columns in zip(node.inputs, _asked(node, asked), strict=True):
+        read = needed[node.id]
+        for below, columns in zip(node.inputs, _inputs_needed(node, read), strict=True):
             needed[below] |= columns
         match node.operator:
             case HashJoin(output=output) if len(output) > 2:
-                given = set(range(len(output)))
+                columns_given = set(range(len(output)))
             case ProjectColumns(kept):
                 ends = plan.nodes[node.inputs[0]].op in ("WSCAN", "WSCAN_UNION", "FILTER")
-                given = {k for k, c in enumerate(kept) if not (ends and c < 2)}
+                columns_given = {k for k, c in enumerate(kept) if not (ends and c < 2)}
             case WindowScan() | WindowScanUnion() if node.id not in dropped:
-                given = set(range(2, 2 + len(node.operator.properties)))
+                columns_given = set(range(2, 2 + len(node.operator.properties)))
                 for scan in node.operator.scans:
-                    asked = asked | _looked_at(scan.predicate)
+                    read = read | _looked_at(scan.predicate)
             case _:
                 continue
-        found += [f"node {node.id}: column {column}" for column in sorted(given - asked)]
-    return found
+        unneeded += [f"node {node.id}: column {column}" for column in sorted(columns_given - read)]
+    return unneeded
 
 
 def _is_free(plan: PhysicalPlan, node: PlanNode) -> bool:
-    """Whether what a join could do too costs less than the plan's cost is rounded by."""
+    """Whether an operator that a join could replace costs less than the rounding error."""
     if node.op not in ("FILTER", "PROJECT"):
         return False
     return node.estimate.cost < 1e-12 * plan.nodes[plan.root].estimate.cumulative_cost
@@ -93,6 +93,6 @@ def _is_free(plan: PhysicalPlan, node: PlanNode) -> bool:
 def test_plans_carry_no_column_that_nothing_above_reads(case: Case) -> None:
     note(text(case.query))
     plan = optimized(case, Options()).plan
-    # Whether something is done inside or above a join is no matter where both cost nothing.
+    # The place of a free filter or projection, inside or above a join, is arbitrary.
     assume(not any(_is_free(plan, node) for node in plan.nodes))
-    assert _needless(plan) == [], f"{text(case.query)}\n{shown(plan)}"
+    assert _unneeded(plan) == [], f"{text(case.query)}\n{shown(plan)}"

@@ -1,4 +1,4 @@
-"""What aggregates count, in both languages: edges where an atom is an edge, pairs where a path."""
+"""Counts of aggregates in both languages: edges for an edge atom, pairs for a path atom."""
 
 from dataclasses import replace
 

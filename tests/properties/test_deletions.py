@@ -1,4 +1,4 @@
-"""Every plan over streams with deletions, run in this process, says what the oracle says."""
+"""Every plan over streams with deletions, run in this process, gives the oracle's results."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Deleting:
 
     @property
     def truth(self) -> Truth:
-        """What is right."""
+        """The results of the oracle."""
         return Truth(self.case.query, self.case.edges, self.deletions)
 
     def rows(self) -> list[local.Edge]:
@@ -63,7 +63,7 @@ class Deleting:
 def deleting(case: Case, seed: int) -> Deleting:
     """Deletes, in a part of the streams, about a third of the edges before they expire.
 
-    Now and then one that is not there.
+    Sometimes deletes an edge that does not exist.
     """
     random = Random(seed)
     source = case.query.source
@@ -80,7 +80,7 @@ def deleting(case: Case, seed: int) -> Deleting:
 
 
 def said(rows: Sequence[local.Edge], plan: PhysicalPlan, batch_rows: int) -> list[Line | End]:
-    """What a plan says."""
+    """The result lines of a plan."""
     return [
         Line(r.bindings, r.ts, r.exp) if r.exp >= 0 else End(r.bindings, r.ts)
         for r in local.run_plan(plan, rows, batch_rows)
@@ -88,7 +88,7 @@ def said(rows: Sequence[local.Edge], plan: PhysicalPlan, batch_rows: int) -> lis
 
 
 def judge(of: Deleting, plan: PhysicalPlan, batch_rows: int) -> None:
-    """What a plan says is right at every instant, and no line says nothing new."""
+    """The lines of a plan are right at every instant, and each line changes the result."""
     found = said(of.rows(), plan, batch_rows)
     lines = [line for line in found if isinstance(line, Line)]
     if of.case.query.emit is not None:

@@ -1,4 +1,4 @@
-"""Every plan of every query, run in this process, says what the oracle says."""
+"""Every plan of every query, run in this process, gives the oracle's results."""
 
 import pytest
 from hypothesis import given, note

@@ -1,7 +1,7 @@
 """The printed queries (thesis Figures 3.5, 3.6, 6.6, 6.7), from their text to their answers.
 
-They run on generated streams, counted in hours so that windows of days are small; what they
-mean is written down once more here, for the oracle.
+The queries run on generated streams, counted in hours so that windows of days are small. This
+module writes their meaning once more, for the oracle.
 """
 
 from random import Random
@@ -77,7 +77,7 @@ MEANT = {
     ),
 }  # fmt: skip
 DATA = {"Figure 3.5": 160, "Figure 3.6": 200, "Figure 6.6": 150, "Figure 6.7": 160}
-"""How many edges; the hours between them are drawn."""
+"""The number of edges; the hours between them are random."""
 
 
 def _edges(query: Query, count: int) -> tuple[Edge, ...]:
@@ -93,7 +93,7 @@ def _edges(query: Query, count: int) -> tuple[Edge, ...]:
 
 
 @pytest.mark.parametrize("figure", MEANT)
-def test_plans_say_what_the_figure_means(figure: str) -> None:
+def test_plans_give_the_results_of_the_figure(figure: str) -> None:
     catalog = Catalog(
         {
             name: Stream(name, dict.fromkeys(labels.split(), ALIKE))
@@ -114,7 +114,7 @@ def test_plans_say_what_the_figure_means(figure: str) -> None:
         judge(truth, plan, lines)
 
 
-def test_edges_of_several_labels_say_which() -> None:
+def test_edges_of_several_labels_name_their_label() -> None:
     query = translate(
         parse(
             "CONSTRUCT (x)-[:r]->(y), (y)-[:q]->(x) MATCH (x)-[:a]->(y) ON s WINDOW (5)", "gcore"

@@ -1,4 +1,4 @@
-"""Paths over sets of labels and over chosen edges: what the oracle says, by every plan."""
+"""Paths over sets of labels and over chosen edges: every plan gives the oracle's results."""
 
 from hypothesis import given, note
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""What the parser reads is what the oracle wrote."""
+"""The parser reads the query that the oracle wrote."""
 
 from hypothesis import given
 

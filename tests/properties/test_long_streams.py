@@ -1,4 +1,4 @@
-"""Long streams: state grows, is given back, and is used again many times."""
+"""Long streams: state grows, is released, and is reused many times."""
 
 import pytest
 

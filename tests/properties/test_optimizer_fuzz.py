@@ -57,7 +57,7 @@ def scans() -> st.SearchStrategy[LogicalExpression]:
 
 
 def conditions(width: int) -> st.SearchStrategy[str]:
-    """Predicates over so many columns."""
+    """Predicates over ``width`` columns."""
     column = st.integers(0, width - 1).map(lambda c: f"c{c}")
     vertex = st.sampled_from(VERTICES).map(lambda v: f"'{v}'")
     sign = st.sampled_from(["=", "=", "<>", "<", ">="])
@@ -206,7 +206,7 @@ def windowed(expression: LogicalExpression) -> LogicalExpression:
 
 
 def judge(plan: PhysicalPlan, expression: LogicalExpression, edges: list[Edge]) -> None:
-    """A plan says at every instant what the expression means."""
+    """Checks that a plan gives the expression's rows at every instant."""
     results = list(run_plan(plan, edges, 3))
     for t in sorted({e[3] + later for e in edges for later in (0, 1, 3, 5)}):
         said = {r.bindings for r in results if r.ts <= t < r.exp}
@@ -241,7 +241,7 @@ def test_sampled_plans_of_a_random_query_give_the_results_of_the_oracle(
 
 @examples(60)
 @given(expression=EXPRESSIONS, edges=streams())
-def test_all_members_of_a_group_mean_the_same(
+def test_all_members_of_a_random_group_are_equivalent(
     expression: LogicalExpression, edges: list[Edge]
 ) -> None:
     """Scans are of one window here, as a snapshot knows labels alone."""
@@ -258,7 +258,7 @@ def test_all_members_of_a_group_mean_the_same(
 
 @examples(60)
 @given(expression=EXPRESSIONS, seed=st.integers(0, 10**6))
-def test_pruning_costs_no_plan(expression: LogicalExpression, seed: int) -> None:
+def test_pruning_loses_no_plan(expression: LogicalExpression, seed: int) -> None:
     pruned, whole = (searched(expression, seed, prune=p) for p in (True, False))
     if pruned.stop_reason == whole.stop_reason == "complete":
         assert pruned.cost == whole.cost
@@ -267,8 +267,11 @@ def test_pruning_costs_no_plan(expression: LogicalExpression, seed: int) -> None
 
 
 def test_a_scan_dearer_than_the_limit_is_no_winner() -> None:
-    """It has no inputs whose costs would show it; the goal then counted as done, with a scan of
-    both labels where a filter over a scan was cheaper. The check of the memo sees it."""
+    """The choice of a scan has no inputs, so its cost was not compared with the limit.
+
+    The goal then counted as done, with a scan of both labels where a filter over a scan was
+    cheaper. The check of the memo detects this fault.
+    """
     both = tuple(LogicalExpression(WScan("s", label, WINDOWS[1])) for label in "ab")
     union = LogicalExpression(Union(), both)
     expression = LogicalExpression(Filter(Predicate("c0 = 'u'")), (union,))
@@ -283,8 +286,8 @@ def leaves(expression: LogicalExpression) -> list[LogicalExpression]:
     return [leaf for part in expression.inputs for leaf in leaves(part)]
 
 
-def test_filters_meet_every_operator() -> None:
-    """The strategy reaches what it is there for."""
+def test_random_queries_have_filters_over_every_operator() -> None:
+    """The strategy makes filters over every operator."""
     met: set[tuple[str, str]] = set()
 
     @examples(300)

@@ -1,4 +1,4 @@
-"""Plans over several partitions, exchanges at random places, say what the oracle says."""
+"""Plans over several partitions, with exchanges at random places, give the oracle's results."""
 
 from dataclasses import replace
 
@@ -63,7 +63,7 @@ def test_plans_of_named_queries(name: str) -> None:
 def test_plans_made_for_several_partitions(
     case: Case, partitions: int, seed: int, rows: int, cost_model: CostModel
 ) -> None:
-    """The optimizer's own: the chosen one, the one as written, others drawn uniformly."""
+    """The optimizer's own plans: the chosen one, the canonical one, and a uniform sample."""
     note(text(case.query))
     truth = Truth(case.query, case.edges)
     options = replace(THOROUGH, parallelism=partitions)

@@ -1,4 +1,4 @@
-"""Evaluation per slide: plans say at each report what the oracle says of the instant before."""
+"""Evaluation per slide: plans give at each report the oracle's results of the instant before."""
 
 from dataclasses import replace
 from math import gcd

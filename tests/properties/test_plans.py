@@ -1,7 +1,7 @@
-"""Every plan of the memo means, on every snapshot, what the query means.
+"""Every plan of the memo has the query's rows on every snapshot.
 
-Plans are walked over here, not run, so that many more of them can be tried; the executor
-has its turn in `test_execution`.
+Plans are evaluated here and not run, so that the tests try many more of them; `test_execution` runs
+plans in the executor.
 """
 
 from dataclasses import replace
@@ -68,7 +68,7 @@ def test_plans_of_named_queries(name: str) -> None:
 
 @given(case=cases(), seed=st.integers(0, 999))
 @examples(60)
-def test_plans_without_some_rules_mean_the_same(case: Case, seed: int) -> None:
+def test_plans_without_some_rules_are_equivalent(case: Case, seed: int) -> None:
     note(text(case.query))
     options = some_disabled(RULES, seed)
     note(f"without {sorted(options.disabled_rules)}")
@@ -106,9 +106,7 @@ def test_plans_under_other_costs_mean_the_same_and_cost_no_more_than_as_written(
 
 @given(case=cases(), budget=st.integers(1, 40))
 @examples(60)
-def test_a_search_that_was_cut_short_has_a_plan_of_the_same_meaning(
-    case: Case, budget: int
-) -> None:
+def test_a_cut_search_has_an_equivalent_plan(case: Case, budget: int) -> None:
     note(text(case.query))
     found = optimized(case, Options(budget_expressions=budget, check=True))
     check_plans(case, plans_of(found, 10))
@@ -116,7 +114,7 @@ def test_a_search_that_was_cut_short_has_a_plan_of_the_same_meaning(
 
 @given(case=cases(), seed=st.integers(0, 999))
 @examples(60)
-def test_pruning_never_costs_the_best_plan(case: Case, seed: int) -> None:
+def test_pruning_keeps_the_best_plan(case: Case, seed: int) -> None:
     note(text(case.query))
     found = optimized(case, Options(check=True, budget_expressions=MANY), seed)
     reference = optimized(case, replace(THOROUGH, budget_expressions=MANY), seed)
@@ -126,7 +124,7 @@ def test_pruning_never_costs_the_best_plan(case: Case, seed: int) -> None:
 
 @given(case=cases(), seed=st.integers(0, 999))
 @examples(60)
-def test_ranked_plans_are_all_of_them_and_cheapest_first(case: Case, seed: int) -> None:
+def test_ranking_lists_all_plans_cheapest_first(case: Case, seed: int) -> None:
     note(text(case.query))
     found = optimized(case, statistics=seed)
     ranked = list(islice(found.plans.ranked(), 100))

@@ -1,4 +1,4 @@
-"""Counterexamples that once were found, made small."""
+"""Minimized counterexamples of former faults."""
 
 import pytest
 
@@ -31,7 +31,7 @@ def _check(case: Case, options: Options = THOROUGH) -> None:
 
 
 @pytest.mark.parametrize("disabled", ["", "PatternAssociate"])
-def test_joins_keep_both_variables_that_an_input_makes_one(disabled: str) -> None:
+def test_joins_keep_two_variables_that_an_input_equates(disabled: str) -> None:
     """d1 has a column twice, so v0 and v1 are one and yet two columns of the answer."""
     _check(
         _case(

@@ -124,7 +124,7 @@ def test_plans_of_simple_paths_return_a_simple_path_with_each_row(
 
 
 def test_an_answer_may_return_two_paths() -> None:
-    """Each is looked for by an operator of its own; the ends of neither need be kept."""
+    """A separate operator searches each path; the answer need not keep the ends of either."""
     edges = (
         Edge(0, "1", "2", "a"), Edge(1, "2", "3", "b"), Edge(2, "3", "4", "b"),
         Edge(4, "2", "1", "a"), Edge(7, "4", "2", "b"),

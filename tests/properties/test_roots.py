@@ -1,4 +1,4 @@
-"""Computed columns, aggregates and reports: every plan says what the oracle says."""
+"""Computed columns, aggregates and reports: every plan gives the oracle's results."""
 
 from dataclasses import replace
 
@@ -72,7 +72,7 @@ EDGES = (Edge(1, "x", "y", "a"), Edge(15, "x", "z", "a"), Edge(25, "u", "v", "a"
 
 
 def _rebuilt_each_time(head: str, emit: Emit | None) -> list[Line]:
-    """What is said where every batch has one edge, and finds no state but what is kept."""
+    """The result lines if each batch has one edge and runs on a new worker."""
     columns = (("n", Agg("count")),) if head == "n" else ()
     variables = ("x", "n") if columns else ("x", "y")
     rule = Rule("Answer", variables, (Atom("a", Var("x"), Var("y")),), (), columns)

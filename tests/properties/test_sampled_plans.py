@@ -1,4 +1,4 @@
-"""Plans drawn from all plans get what a chosen one gets: names, pictures, costs, and answers."""
+"""Sampled plans have names, pictures, costs and answers like a chosen plan."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def check_shown(plan: PhysicalPlan) -> None:
 
 
 def check_costs(found: SearchResult, plan: PhysicalPlan) -> None:
-    """A plan costs what its nodes cost, and no less than the one that was chosen."""
+    """A plan costs the sum of its nodes, and no less than the chosen plan."""
 
     def of_tree(position: int) -> float:
         node = plan.nodes[position]

@@ -1,7 +1,7 @@
 """Every search ends by itself, after a number of steps and not of seconds.
 
-A search asks its `cancelled` callable at every binding, goal and round, so a count of the
-questions bounds its steps. A search that turns in a circle is cancelled by that count, and says so.
+A search calls its `cancelled` function at every binding, goal and round, so the number of calls
+bounds its steps. A search without end is cancelled by that number, and reports the cancellation.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from tests.strategies.queries import Case, cases
 from tests.strategies.views import view_cases
 
 MOST_STEPS = 100_000
-"""Thirty times what the largest of these searches takes."""
+"""The most calls of ``cancelled``: thirty times the calls of the largest of these searches."""
 
 
 @dataclass
 class Steps:
-    """Cancels after so many questions."""
+    """Cancels after a number of calls."""
 
     asked: int = 0
 

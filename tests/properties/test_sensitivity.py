@@ -1,4 +1,4 @@
-"""Wrong plans are found out: a judge that lets them pass would prove nothing."""
+"""Wrong plans are detected: a check that accepts them would prove nothing."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -34,7 +34,7 @@ from tests.strategies.queries import Case, input_labels
 from tests.strategies.streams import long_stream
 
 Wrong = Callable[[PhysicalOperator], PhysicalOperator | None]
-"""A wrong operator in place of a right one; None if it has nothing to do with it."""
+"""Returns a wrong operator in place of a right one; None if the fault does not concern it."""
 
 
 def _longer_window(operator: PhysicalOperator) -> PhysicalOperator | None:
@@ -93,7 +93,7 @@ def _case(name: str) -> Case:
 
 
 @pytest.mark.parametrize("wrong", WRONGS)
-def test_plans_with_one_operator_wrong_are_found_wrong(wrong: Wrong) -> None:
+def test_a_plan_with_one_wrong_operator_is_detected(wrong: Wrong) -> None:
     """All but a few: a step too few goes unseen where a shorter path has the same ends."""
     tried, found = 0, 0
     for name in ("Table 4.2 Q5", "Table 5.1 Q4", "Table 5.1 Q5", "Table 5.1 Q7", "Example 5"):
@@ -133,7 +133,7 @@ def _finds(case_of: st.SearchStrategy[Case], most: int = MOST_CASES) -> bool:
     return False
 
 
-def test_a_translation_that_counts_pairs_for_edges_is_found_wrong(
+def test_a_translation_that_counts_pairs_for_edges_is_detected(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert not _finds(counted_cases(), 150)
@@ -142,7 +142,7 @@ def test_a_translation_that_counts_pairs_for_edges_is_found_wrong(
 
 
 @pytest.mark.parametrize("told_by", [OWN_LABEL, OWN_SOURCE, "ts"])
-def test_a_translation_that_takes_edges_for_one_another_is_found_wrong(
+def test_a_translation_that_confuses_edges_is_detected(
     told_by: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = Inputs.identity
@@ -154,7 +154,7 @@ def test_a_translation_that_takes_edges_for_one_another_is_found_wrong(
     assert _finds(counted_cases())
 
 
-def test_a_translation_that_counts_edges_for_paths_is_found_wrong(
+def test_a_translation_that_counts_edges_for_paths_is_detected(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def as_edge(atom: Atom) -> Atom:

@@ -1,4 +1,4 @@
-"""Every plan of a query whose paths may not repeat a vertex says what the oracle says."""
+"""Every plan of a query whose paths may not repeat a vertex gives the oracle's results."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""A spread of plans on real Spark: what lies in the result files is what the oracle says."""
+"""A sample of plans on real Spark: the result files have the oracle's results."""
 
 import csv
 import json

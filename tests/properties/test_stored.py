@@ -1,4 +1,4 @@
-"""Plans over stored graphs beside streams, and over these alone, say what the oracle says."""
+"""Plans over stored graphs, beside streams and alone, give the oracle's results."""
 
 from dataclasses import replace
 from math import isfinite
@@ -61,7 +61,7 @@ def test_plans_over_stored_graphs_give_the_results_of_the_oracle(
 def test_partitioned_plans_over_stored_graphs_give_the_results_of_the_oracle(
     case: Case, partitions: int, seed: int, rows: int
 ) -> None:
-    """Exchanges at random places, and where the optimizer wants them."""
+    """Plans with exchanges at random places, and at the places that the optimizer chooses."""
     note(text(case.query))
     truth = Truth(case.query, case.edges)
     _check(case, spread(optimized(case).plan, partitions, seed), truth, rows)

@@ -108,7 +108,7 @@ def _without_horizons(plan: PhysicalPlan) -> PhysicalPlan:
 
 
 def _held(plan: PhysicalPlan, case: Case) -> tuple[int, set[tuple[object, ...]]]:
-    """The most that joins held, looked at now and then, and all results."""
+    """The most rows that joins held, sampled over time, and all results."""
     run = LocalRun(plan)
     joins = [n.id for n in plan.nodes if isinstance(n.operator, HashJoin)]
     most = 0
@@ -122,7 +122,7 @@ def _held(plan: PhysicalPlan, case: Case) -> tuple[int, set[tuple[object, ...]]]
     return most, found
 
 
-def test_bounds_shrink_what_is_held_on_a_long_stream() -> None:
+def test_bounds_reduce_held_rows_on_a_long_stream() -> None:
     case = _case((_apart("e", "f", 3), _apart("f", "g", 3)), 3000, 200)
     plan = optimized(case, Options()).plan
     assert all(horizon is not None for horizon in _horizons(plan))
@@ -133,7 +133,7 @@ def test_bounds_shrink_what_is_held_on_a_long_stream() -> None:
     assert less * 5 < more
 
 
-def test_a_row_that_nothing_to_come_can_meet_is_not_held() -> None:
+def test_a_row_that_no_later_row_can_match_is_not_held() -> None:
     later = (
         Compare(Prop("f", "ts"), ">", Prop("e", "ts")),
         Compare(Prop("g", "ts"), ">", Prop("f", "ts")),
@@ -145,7 +145,7 @@ def test_a_row_that_nothing_to_come_can_meet_is_not_held() -> None:
 
 @pytest.mark.parametrize("cut", [70, 150])
 def test_rows_that_are_still_valid_restore_a_run(cut: int) -> None:
-    """What the window log keeps is enough, and more than the joins held."""
+    """The window log keeps enough rows, and more than the joins held."""
     case = _case((_apart("e", "f", 3), _apart("f", "g", 3)), 300, 20)
     rows = rows_of_edges(case.query, case.edges)
     before = [row for row in rows if row[3] < cut]

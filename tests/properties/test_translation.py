@@ -1,4 +1,4 @@
-"""The canonical expression means, on every snapshot, what the rules mean."""
+"""The canonical expression has the rows of the query's rules on every snapshot."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What vertices may be, and what a constant means beside them."""
+"""The types of vertices, and the meaning of a constant compared with a vertex."""
 
 import pytest
 

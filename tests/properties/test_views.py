@@ -1,4 +1,4 @@
-"""Windows over derived predicates: what the oracle says, by every plan."""
+"""Windows over derived predicates: every plan gives the oracle's results."""
 
 import pytest
 from hypothesis import given, note

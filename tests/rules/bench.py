@@ -11,13 +11,13 @@ from headrace.rules.rule import Context, TransformationRule
 
 
 def tree(expression: LogicalExpression) -> Expression:
-    """A logical expression as the memo wants it."""
+    """A logical expression in the form that the memo takes."""
     return Expression(expression.operator, tuple(tree(part) for part in expression.inputs))
 
 
 @dataclass(frozen=True)
 class Applied:
-    """What one rule made of one group: the trees it yielded, and the memo afterwards."""
+    """The result of one rule on one group: the yielded trees, and the memo afterwards."""
 
     memo: Memo
     group: int
@@ -48,7 +48,7 @@ def apply(
 ) -> Applied:
     """One rule (or none), applied once to an expression.
 
-    Each tuple of ``below`` is put into a group of its own before that.
+    Before that each tuple of ``below`` is put into a group of its own.
     """
     groups = Groups()
     algebra = AlgebraOperators(groups, paths_of_labels=paths_of_labels)

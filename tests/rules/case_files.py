@@ -13,7 +13,7 @@ is there. Then come, in the notation of :mod:`tests.rules.notation`:
 ``unchanged``              the rule does not apply
 =========================  ====================================================================
 
-The rule ``Memo`` is no rule: the memo takes both sides to be one expression.
+``Memo`` is not a rule: it marks a case in which the memo treats both sides as one expression.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ PATHS_OF_LABELS = "with paths of labels"
 class Case:
     """One rule, applied to one expression.
 
-    ``place`` is file and line, ``given`` the groups that the memo has before, ``after`` what comes
-    of it (nothing: the rule does not apply), ``never`` what must not.
+    ``place`` is file and line, ``given`` the groups that the memo has before, ``after`` the results
+    (empty if the rule does not apply), ``never`` expressions that the rule must not make.
     """
 
     place: str
@@ -57,7 +57,7 @@ def cases_of(file: Path) -> list[Case]:
     """The cases of a file.
 
     Raises:
-        ValueError: for a paragraph that is no case; with file and line.
+        ValueError: if a paragraph is not a case; the message has file and line.
     """
     found: list[Case] = []
     number = 1

@@ -1,4 +1,4 @@
-"""Rules by their cases (``cases/*.cases``): what each makes, and that both sides say the same.
+"""Rules by their cases (``cases/*.cases``): the results of each, and that both sides are equal.
 
 The reference is the evaluation of snapshots in :mod:`tests.properties.algebra`, which knows neither
 rules nor executor; plans of both sides run in process on random streams.
@@ -48,7 +48,7 @@ def name(case: Case) -> str:
 
 
 @pytest.mark.parametrize("case", CASES, ids=name)
-def test_a_rule_makes_what_its_case_says_and_nothing_else(case: Case) -> None:
+def test_a_rule_makes_exactly_the_results_of_its_case(case: Case) -> None:
     done = apply(
         RULES.get(case.rule),
         case.before,
@@ -68,7 +68,7 @@ def test_a_rule_makes_what_its_case_says_and_nothing_else(case: Case) -> None:
 
 
 @pytest.mark.parametrize("rule", sorted(ALWAYS_WIN))
-def test_rules_that_always_win_are_applied_before_the_memo(rule: str) -> None:
+def test_normalization_rules_are_applied_before_the_memo(rule: str) -> None:
     for case in CASES:
         if case.rule == rule:
             (after,) = case.after or (case.before,)
@@ -116,7 +116,7 @@ def explored(expression: LogicalExpression, *only: str) -> SearchResult:
 
 @cache
 def plans_of(case: Case) -> tuple[PhysicalPlan, ...]:
-    """Each side as it is written and as it is planned, and some that the rule leads to."""
+    """Plans of each side as written and as chosen, and some plans that the rule makes possible."""
     sides = [explored(side) for side in (case.before, *case.after)]
     plans = [plan for side in sides for plan in (side.plan, side.canonical_plan)]
     plans += islice(explored(case.before, case.rule).plans.ranked(), 8)
@@ -124,7 +124,7 @@ def plans_of(case: Case) -> tuple[PhysicalPlan, ...]:
 
 
 def check_both_sides(case: Case, edges: list[Edge], batch: int) -> None:
-    """All sides of a case, and the plans of them, say the same at every instant."""
+    """All sides of a case, and their plans, have the same results at every instant."""
     stored = {scan.label for scan in _scans(case.before) if scan.window is None}
     edges = [(e[0], e[1], e[2], 0 if e[2] in stored else e[3]) for e in edges]
     edges.sort(key=lambda e: e[3])
@@ -144,17 +144,17 @@ def check_both_sides(case: Case, edges: list[Edge], batch: int) -> None:
 @pytest.mark.parametrize("case", EQUALITIES, ids=name)
 @examples(12)
 @given(edges=streams(), batch=st.sampled_from([1, 4, 100]))
-def test_both_sides_say_the_same(case: Case, edges: list[Edge], batch: int) -> None:
+def test_both_sides_are_equivalent(case: Case, edges: list[Edge], batch: int) -> None:
     check_both_sides(case, edges, batch)
 
 
 @pytest.mark.parametrize("case", EQUALITIES, ids=name)
 @examples(3)
 @given(edges=streams(), batch=st.sampled_from([1, 100]), some=st.booleans())
-def test_both_sides_say_the_same_over_stored_graphs(
+def test_both_sides_are_equivalent_over_stored_graphs(
     case: Case, edges: list[Edge], batch: int, some: bool
 ) -> None:
-    """One label has no window, or none has; what scans several has one window, or none."""
+    """One label has no window, or none has; a scan of several labels has one window, or none."""
     together = any("{" in written(side) for side in (case.before, *case.after))
     labels = "b" if some and not together else LABELS
     before, *after = (_stored(side, labels) for side in (case.before, *case.after))
@@ -187,7 +187,7 @@ def test_every_rule_has_a_case_in_which_it_applies() -> None:
     assert {case.rule for case in CASES} == RULES.keys() | {NO_RULE}
 
 
-def test_the_sides_differ_and_streams_reach_them() -> None:
+def test_the_sides_differ_and_have_results_on_the_streams() -> None:
     """Before and after are different expressions, and rows come out of both."""
     edges: list[Edge] = [(v, w, label, 0) for v in "xyz" for w in "xyz" for label in LABELS]
     for case in EQUALITIES:
@@ -195,7 +195,7 @@ def test_the_sides_differ_and_streams_reach_them() -> None:
         assert rows_of(case.before, snapshot(edges, 0, set())), name(case)
 
 
-def test_expressions_are_written_as_they_are_read() -> None:
+def test_written_expressions_read_back_equal() -> None:
     for case in CASES:
         for expression in (case.before, *case.after, *case.never):
             text = written(expression)
@@ -211,7 +211,7 @@ def test_expressions_are_written_as_they_are_read() -> None:
         "UnionCommute: no expression\n  unchanged",
     ],
 )
-def test_a_paragraph_that_is_no_case_is_refused(tmp_path: Path, paragraph: str) -> None:
+def test_a_paragraph_other_than_a_case_is_refused(tmp_path: Path, paragraph: str) -> None:
     file = tmp_path / "bad.cases"
     file.write_text(f"# Cases\n\n{paragraph}\n", "utf-8")
     with pytest.raises(ValueError, match=r"bad\.cases:3: a case has"):

@@ -1,4 +1,4 @@
-"""The registry: which rules there are, by which names, and what is said of each."""
+"""The registry: the rules, their names, and their docstrings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_rules_can_be_switched_off_by_name() -> None:
     assert names == {r.name for r in transformation_rules()} - {"PatternCommute", "StarCompose"}
 
 
-def test_an_unknown_rule_is_refused_with_the_names_there_are() -> None:
+def test_an_unknown_rule_is_refused_with_the_existing_names() -> None:
     with pytest.raises(
         UnknownRuleError,
         match=r"no rule 'PatternComute'; did you mean PatternCommute\? there are: ",
@@ -32,7 +32,7 @@ def test_an_unknown_rule_is_refused_with_the_names_there_are() -> None:
 
 
 @pytest.mark.parametrize("rule", transformation_rules(), ids=lambda rule: rule.name)
-def test_each_rule_says_its_algebra(rule: object) -> None:
+def test_each_rule_has_its_equation_in_its_docstring(rule: object) -> None:
     text = type(rule).__doc__
     assert text is not None
     assert re.match(r"\S.*→", text), "the first line is the rewrite"
