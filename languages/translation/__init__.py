@@ -2,7 +2,7 @@
 
 In: a `RegularQuery` of any language, and a catalog. Out: a `LogicalQuery`.
 
-Invariant: nothing here depends on the language of a text; `views` asks the registry to read theirs.
+Invariant: nothing here depends on the language of a text; `views` parses views by the registry.
 
 May import: algebra, catalog, and of the folder above `query`, `parsing` and `registry`.
 

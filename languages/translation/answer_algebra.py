@@ -1,15 +1,15 @@
-"""The algebra of an answer that computes: χ and γ over the columns that a rule's body binds.
+"""The algebra of computed answers: χ and γ over the columns that a rule's body binds.
 
-In: rules, and the columns of the relation of each by name
-(:func:`headrace.languages.query.conditions.key`). Out: operators to put above.
+In: rules, and the columns of the relation of each rule by name
+(:func:`headrace.languages.query.conditions.key`). Out: operators over these relations.
 
-An aggregate is over the *set of full bindings* of a rule's body: its vertices, and of each
-:class:`headrace.languages.query.regular_query.EdgeAtom` all that identifies its edge (ends, stream,
-label, time, all properties that the catalog declares). So parallel edges count each, as in
-languages whose results are bags. A path counts once for its two ends. A vertex counts once however
-many rows it has, unless the head refers to different values of it.
-Each of several rules has bindings of its own: a binding that two of them share counts twice, so a
-constant in front of the columns tells the rules apart.
+An aggregate is over the *set of full bindings* of a rule's body. A full binding has the vertices of
+the body, and for each :class:`headrace.languages.query.regular_query.EdgeAtom` the columns that
+identify its edge: ends, stream, label, time, and all declared properties. So parallel edges count
+separately, as in languages with bag semantics. A path counts once for its two ends. A vertex with
+several rows counts once, unless the head refers to different values of its properties.
+Rules do not share bindings: equal bindings of two rules count twice, so a leading constant column
+distinguishes the rules.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Types = tuple[PropertyType | None, ...]
 
 
 def with_named_edges(rule: Rule) -> Rule:
-    """The rule with a name for each edge; one given here begins as no name in a text does."""
+    """The rule with a name for each edge; a generated name cannot occur in a text."""
     body = [
         replace(atom, edge=f"\n{number}")
         if isinstance(atom, EdgeAtom) and atom.edge is None
@@ -51,7 +51,7 @@ def with_named_edges(rule: Rule) -> Rule:
 
 
 def identity(rule: Rule, inputs: Inputs) -> list[Property]:
-    """The properties that identify the edges of a rule besides their ends; all edges have names."""
+    """The properties that, with the ends, identify the edges of a rule whose edges have names."""
     return [
         Property(atom.edge, name)
         for atom in rule.body
@@ -64,8 +64,8 @@ def identity(rule: Rule, inputs: Inputs) -> list[Property]:
 class Columns:
     """A rule, and the columns of the relation that its body binds.
 
-    A column is named by the :func:`headrace.languages.query.conditions.key` of its reference, or of
-    the one that it is joined with."""
+    A column has the :func:`headrace.languages.query.conditions.key` of its reference as name, or
+    that of the reference with which it is joined."""
 
     rule: Rule
     names: tuple[str, ...]
@@ -80,8 +80,8 @@ class Columns:
 
 
 def bindings(rule: Rule, identity: Sequence[Property], keys: JoinKeys) -> tuple[str, ...]:
-    """The columns of a rule's full bindings: its vertices, the properties that identify its edges,
-    and those that its head refers to."""
+    """The columns of a rule's full bindings: the vertices, the properties that identify edges, and
+    the properties in the head."""
     names = [*variables_of(rule.body)]
     referenced = [r for _, of in rule.properties for r in references_in(of)]
     names += [key(r) for r in (*identity, *referenced) if isinstance(r, Property)]
@@ -95,8 +95,8 @@ def computed(columns: Columns) -> Compute:
 
 
 def aggregated(rules: Sequence[Columns]) -> tuple[list[Compute | None], Aggregate]:
-    """The computation over the bindings of each rule (None: there is none), and the aggregation
-    over all of them.
+    """The computation over the bindings of each rule (None if not needed), and the aggregation
+    over all rules.
     """
     referenced = [_referenced(columns) for columns in rules]
     outputs = _outputs(rules[0].rule)
@@ -122,7 +122,7 @@ def aggregated(rules: Sequence[Columns]) -> tuple[list[Compute | None], Aggregat
 
 
 def types_of(compute: Compute, inputs: Types) -> Types:
-    """The types of computed columns; None where that is not certain."""
+    """The types of computed columns; None for an uncertain type."""
     return tuple(_type(value, inputs) for value in compute.values)
 
 

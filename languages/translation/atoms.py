@@ -1,9 +1,9 @@
-"""Atoms of rules as relations: the rows of each, and the variables that its columns are bound to.
+"""Atoms of rules as relations: the rows of an atom, and the variable of each column.
 
 In: an atom, its required columns, and the relations of the predicates that it reads. Out: a
-filtered relation with a name for each column. An edge of several labels is the union of the edges
-of each. If such edges have to be identified, one column holds the label of an edge, and one its
-source if that may be either end.
+filtered relation with a name for each column. An edge of several labels is a union over the labels.
+If a consumer must identify the edges, one column holds the label of an edge. If an edge may have
+either direction, another column holds its source.
 """
 
 from __future__ import annotations
@@ -44,13 +44,15 @@ from .relations import Relation, filtered, nothing, over, projected, union, vert
 from .required_columns import RequiredColumns
 
 _PADDING = Literal(0)
-"""The value of a property that the edges of a label do not have; another column has the label."""
+"""The value of a property that the edges of a label lack; another column has the label."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The rows of one label of an atom: a relation, the names of its columns, and constants and
-    copies of columns, by name."""
+    """The rows of one label of an atom: a relation, its column names, and further columns by name.
+
+    A further column is a constant or a copy of a column.
+    """
 
     relation: Relation
     columns: tuple[str, ...]
@@ -59,8 +61,15 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class Atoms:
-    """The atoms of a query over ``relations``, those of the labels and predicates that are defined
-    so far; ``path`` gives the relation of a path expression that stands at a place."""
+    """Translates the atoms of a query.
+
+    Attributes:
+        inputs: the input labels of the query.
+        rules: the rules of each derived predicate.
+        relations: the relations of the predicates translated so far.
+        path: returns the relation of a path expression at a location.
+        semantics: the paths that count.
+    """
 
     inputs: Inputs
     rules: Mapping[str, Sequence[Rule]]
@@ -69,7 +78,7 @@ class Atoms:
     semantics: PathSemantics
 
     def plain(self, atom: Atom) -> Relation:
-        """The pairs of ends that an atom matches, before anything is asked of it."""
+        """The pairs of ends that an atom matches, before its conditions."""
         if isinstance(atom, VertexAtom):
             scan, vertex_type = self.inputs.vertex_scan(atom)
             return Relation(LogicalExpression(scan), (vertex_type, vertex_type))
@@ -82,18 +91,18 @@ class Atoms:
     def bound(
         self, atom: Atom, number: int, required: RequiredColumns, keys: JoinKeys
     ) -> tuple[Relation, tuple[str, ...]]:
-        """The filtered relation of the rule's atom of this ``number``, and the variable that each
-        column is bound to.
+        """The filtered relation of the atom with this ``number`` in its rule, and the name of each
+        column.
 
-        A column without a variable is named by
-        :func:`headrace.languages.query.conditions.key_of_end`, one with a property by its
-        :func:`headrace.languages.query.conditions.key`, or by that of the one that it is joined
-        with. An atom of one vertex keeps one column.
+        The name of a column is its variable, or
+        :func:`headrace.languages.query.conditions.key_of_end` for an end without a variable. A
+        property column has its :func:`headrace.languages.query.conditions.key`, or the key of the
+        reference with which it is joined. An atom of one vertex keeps one column.
         """
         labels = self._labels(atom)
         ends = _names_of_ends(atom, number)
         names = [*ends[: 1 if self._is_of_one_vertex(atom) else 2]]
-        if len(labels) > 1:  # a column that one value fills is not carried through their union
+        if len(labels) > 1:  # the union carries no constant columns
             terms = (atom.source, atom.target)
             names = [n for n, t in zip(names, terms, strict=False) if isinstance(t, Variable)]
             names = names or [ends[0]]
@@ -105,14 +114,14 @@ class Atoms:
         else:
             columns = tuple(names)
             relation = _united([_arranged(part, columns) for part in parts], len(columns))
-        if len(required.own) == 1:  # of a single atom, the head is all that is kept
+        if len(required.own) == 1:  # the rule has one atom, so keep the columns of the head only
             return relation, columns
         kept = {keys.column(name): columns.index(name) for name in reversed(names)}
         binding = tuple(dict.fromkeys(map(keys.column, names)))
         return projected(relation, [kept[name] for name in binding]), binding
 
     def _labels(self, atom: Atom) -> tuple[Symbol | None, ...]:
-        """The labels of an edge, or of a path that is any one edge; None for other atoms."""
+        """The labels of an edge, or of a path of a single edge; None for other atoms."""
         if isinstance(atom, EdgeAtom):
             return atom.alternatives
         if isinstance(atom, PathAtom) and isinstance(atom.regex, Symbol) and atom.alias is None:
@@ -126,8 +135,8 @@ class Atoms:
     def _part(
         self, atom: Atom, label: Symbol | None, number: int, required: RequiredColumns
     ) -> _Part:
-        """The rows of an atom, of one of its labels if it is an edge, that satisfy its own
-        conditions."""
+        """The rows of an atom, or of one label of an edge, that satisfy the conditions on the atom
+        alone."""
         relation, properties, origin = self._scanned(atom, label, required.scanned[number])
         terms, names = (atom.source, atom.target), _names_of_ends(atom, number)
         if label is not None and label.inverse:
@@ -159,7 +168,7 @@ class Atoms:
     def _scanned(
         self, atom: Atom, label: Symbol | None, requested: Sequence[str]
     ) -> tuple[Relation, tuple[str, ...], Origin | None]:
-        """The rows of one label, with the requested properties that it has as columns."""
+        """The rows of one label, with its requested properties as columns."""
         plain = self.plain(atom) if label is None else self.relations[str(label.ref)]
         if not requested or not isinstance(atom, Row):
             return plain, (), None
@@ -176,7 +185,7 @@ class Atoms:
         return Relation(scanned, types), properties, origin
 
     def _is_of_one_vertex(self, atom: Atom) -> bool:
-        """Whether both columns of an atom's relation are the same vertex, and so its terms."""
+        """Whether both columns of an atom's relation, and both terms, are the same vertex."""
         if isinstance(atom, VertexAtom):
             return True
         if atom.source != atom.target:
@@ -207,7 +216,7 @@ def _of_label(condition: Condition, edge: str | None, origin: Origin | None) -> 
 
 
 def _arranged(part: _Part, names: Sequence[str]) -> Relation:
-    """The columns of these names of the rows of one label."""
+    """The rows of one label, with the columns of these names."""
     place = {name: Column(column) for column, name in enumerate(part.columns)}
     values = tuple(place.get(name) or part.constants.get(name, _PADDING) for name in names)
     columns = [value.position for value in values if isinstance(value, Column)]

@@ -5,14 +5,19 @@ becomes a WSCAN with the window of its clause, a closure or path atom a PATH ove
 relations of its steps, a rule a PATTERN with an input for each atom, and several rules of
 one head a left-deep UNION.
 
-Beyond the algorithm: a constant in an atom, or a variable twice in it, is a FILTER on the
-atom; a rule of one atom is a projection of it, or the atom itself; what is certainly empty
-is not carried along. A condition over one atom is a FILTER on it, others a FILTER above the
-PATTERN; a WSCAN gives the properties that these or the answer need, and a PROJECT drops each
-where nothing above needs it. Properties of two atoms that are equal are one variable of the
-PATTERN (:mod:`headrace.languages.query.join_keys`). What an answer computes, aggregates and reports
-stands above all (:mod:`headrace.languages.translation.answer_algebra`,
-:mod:`headrace.languages.parsing.reports`).
+Beyond the algorithm:
+
+- A constant in an atom, or a repeated variable, becomes a FILTER on the atom.
+- A rule of one atom becomes a projection of the atom, or the atom itself.
+- Certainly empty relations are removed.
+- A condition over one atom becomes a FILTER on the atom, any other a FILTER above the PATTERN.
+- A WSCAN provides the properties that conditions or the answer refer to. A PROJECT drops a property
+  above its last use.
+- Equal properties of two atoms become one variable of the PATTERN
+  (:mod:`headrace.languages.translation.join_keys`).
+- Computed columns, aggregates and reports stand above all other operators
+  (:mod:`headrace.languages.translation.answer_algebra`,
+  :mod:`headrace.languages.translation.reports`).
 """
 
 from __future__ import annotations
@@ -69,15 +74,14 @@ def translate(
 ) -> LogicalQuery:
     """The canonical expression of ``query`` over the streams of ``catalog``.
 
-    ``default_window`` is for streams that the query gives none, in the catalog's unit;
-    ``semantics`` says which paths count, for all paths of the query.
+    ``default_window`` is the window of streams without a clause, in the catalog's unit.
+    ``semantics`` applies to all paths of the query.
 
     Raises:
-        QueryError: a label or stream that the catalog does not have or has twice, a head
-            that is an input label, a stream without a window, a constant that is no
-            vertex, or a query too large to plan.
-        ValueError: if the windows of ``query`` are counted in another time unit than the
-            catalog's.
+        QueryError: for an unknown or ambiguous label or stream, a head that is an input label,
+            a stream without a window, a constant that is no vertex, or a query too large to
+            plan.
+        ValueError: if the time unit of the windows of ``query`` is not that of the catalog.
         algebra.deadline.OutOfTimeError: if the time is over.
     """
     if query.time_unit not in (None, catalog.time_unit):
@@ -90,7 +94,7 @@ def translate(
     query, of_sets = expanded(query, catalog, deadline)
     different: dict[str, dict[Rule | int, Rule]] = {}
     for number, rule in enumerate(query.rules):
-        # A repeated rule adds nothing, unless bindings are counted.
+        # A repeated rule is redundant, unless an aggregate counts bindings.
         same = number if is_aggregate(rule) else rule
         different.setdefault(rule.head, {}).setdefault(same, rule)
     rules = {head: tuple(alternatives.values()) for head, alternatives in different.items()}
@@ -114,7 +118,18 @@ def translate(
 
 @dataclass(slots=True)
 class _Translation:
-    """The relations of the predicates defined so far (``exp`` in the algorithm)."""
+    """The state of a translation.
+
+    Attributes:
+        rules: the rules of each derived predicate.
+        aliases: the atoms by alias.
+        inputs: the input labels of the query.
+        semantics: the paths that count.
+        deadline: the time limit of the translation.
+        relations: the relations of the predicates translated so far (``exp`` in the algorithm).
+        warnings: the warnings so far.
+        atoms: the translation of single atoms.
+    """
 
     rules: Mapping[str, Sequence[Rule]]
     aliases: Mapping[str, EdgeAtom | PathAtom]
@@ -129,7 +144,7 @@ class _Translation:
         self.atoms = Atoms(self.inputs, self.rules, self.relations, self._path, self.semantics)
 
     def define(self, name: str) -> None:
-        """Translates one predicate; those that it is made from are there already."""
+        """Translates one predicate; its dependencies must be translated already."""
         rules = self.rules.get(name)
         if rules:
             several = [unified(rule) for rule in rules]
@@ -159,7 +174,7 @@ class _Translation:
         return called(relation, rule.head)
 
     def _with_paths(self, rule: Rule) -> Relation:
-        """The rows of a head that holds paths: those without, and with each the paths."""
+        """The rows of a head with path columns: the rows without paths, each joined with paths."""
         without, paths = without_paths(rule)
         relation = self._rule(without)
         if relation.empty:
@@ -178,7 +193,7 @@ class _Translation:
     def _witnessed(
         self, rows: Relation, path: Ends, keys: tuple[int, ...], output: tuple[int, ...]
     ) -> Relation:
-        """Rows with a path each, over the relations that the path expression names."""
+        """The rows with a path each, over the relations in the path expression."""
         alive = regex.nonempty(self._alive(path.atom.regex))
         refs = regex.refs(alive)
         numbered = regex.substitute(alive, lambda s: regex.Symbol(refs.index(s.ref), s.inverse))
@@ -215,8 +230,10 @@ class _Translation:
         return over(aggregate, [whole], types)
 
     def _bound(self, rule: Rule, *, counted: bool) -> tuple[answer_algebra.Columns, Relation]:
-        """The columns of a rule's bindings that its head refers to; where bindings are ``counted``,
-        all that tells them apart."""
+        """The columns of a rule's bindings, and their relation.
+
+        The columns are those of the head; with ``counted``, all columns that identify a binding.
+        """
         rule = with_rows_of_vertices(rule, self.inputs)
         identity: list[Property] = []
         if counted:
@@ -242,7 +259,7 @@ class _Translation:
         head: tuple[str, ...],
         others: tuple[str, ...],
     ) -> Relation:
-        """The columns ``head`` of the join of the atoms; ``others`` are for its conditions."""
+        """The columns ``head`` of the join of the atoms; conditions also refer to ``others``."""
         atoms = [
             self.atoms.bound(atom, number, required, keys) for number, atom in enumerate(rule.body)
         ]
@@ -279,7 +296,7 @@ class _Translation:
         return called(sized(joined, rule.head, rule.location), rule.head)
 
     def _path(self, path: Regex, at: Location) -> Relation:
-        """PATH over the different relations of its steps, or a simpler equal relation."""
+        """PATH over the distinct relations of its steps, or a simpler equal relation."""
         alive = self._alive(path)
         used = {ref: self.relations[str(ref)] for ref in regex.refs(alive)}
         # Two names of one relation are one input. Relations are compared by identity, since
@@ -302,7 +319,7 @@ class _Translation:
         )
 
     def _alive(self, path: Regex) -> Regex:
-        """The paths over relations that may have rows."""
+        """The path expression without relations that are certainly empty."""
         return regex.substitute(
             path, lambda s: regex.NOTHING if self.relations[str(s.ref)].empty else s
         )
@@ -337,7 +354,7 @@ class _Translation:
 
 
 def _check_no_deletions(expression: LogicalExpression, rule: Rule) -> None:
-    """Refuses a window over results that deletions may take back."""
+    """Refuses a window over results that deletions may retract."""
     for stream in streams_with_deletions(expression):
         raise QueryError(
             "E-LATER",
@@ -349,7 +366,7 @@ def _check_no_deletions(expression: LogicalExpression, rule: Rule) -> None:
 
 
 def _distinct(names: Sequence[str]) -> tuple[str, ...]:
-    """Column names: a variable that is twice in the head gets a number, ``x`` and ``x_2``."""
+    """Column names; a repeated variable of the head gets a number: ``x``, ``x_2``."""
     taken = set(names)
     count = dict.fromkeys(names, 0)
     columns: list[str] = []

@@ -1,7 +1,7 @@
-"""Types of compared values: a string is not a number, and neither is a truth value.
+"""Checks the types of compared values; strings, numbers and truth values do not compare.
 
-In: a condition and the types of the columns it refers to. Out: the condition with literals as
-the vertices that they are compared with, or an error.
+In: a condition and the types of the columns that it refers to. Out: the condition, with literals
+converted to the types of the vertices beside them, or an error.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from .join_keys import TypeOf
 
 LARGEST_VERTEX: Final = 2**63
 _NAMING: Final = ("=", "<>")
-"""Signs beside which a whole number is the name of a vertex, as in an atom."""
+"""The signs beside which a whole number names a vertex, as in an atom."""
 _KINDS: Final[Mapping[PropertyType, str]] = {
     "string": "a string",
     "integer": "a number",
@@ -49,20 +49,20 @@ _KINDS: Final[Mapping[PropertyType, str]] = {
 }
 
 Types = Mapping[str, PropertyType | None]
-"""The types of variables and properties by :func:`headrace.languages.query.conditions.key`; None:
-several."""
+"""The types of variables and properties by :func:`headrace.languages.query.conditions.key`; None
+for several types."""
 
 
 def resolved(
     rule: Rule, inputs: Inputs, vertex_types: Sequence[tuple[PropertyType | None, ...]]
 ) -> list[Condition]:
-    """The conditions of a rule, without edges as values, one for each part of an AND.
+    """The typed conditions of a rule, without edge comparisons, and with conjunctions split.
 
-    ``vertex_types`` are those of the columns of each atom; a rule without conditions that computes
-    nothing needs none.
+    ``vertex_types`` are the types of the columns of each atom. They may be empty for a rule
+    without conditions and computed columns.
 
     Raises:
-        QueryError: E-UNKNOWN for a property of the head or a condition, E-TYPE.
+        QueryError: E-UNKNOWN for an unknown property, E-TYPE for types that do not compare.
     """
     edges = named_edges(rule.body)
     types: dict[str, PropertyType | None] = {}
@@ -95,7 +95,7 @@ def resolved(
         if isinstance(reference, Property):
             kind = inputs.column_type(edges[reference.edge], reference.name)
             types.setdefault(key(reference), kind)
-    # If a property has different types in different labels, all of them have to fit.
+    # If the type of a property depends on the label, check every type.
     for one in (types, *({**types, name: kind} for name in several for kind in several[name])):
         for _, output in rule.properties:
             _check_output(output, one, location_in(output, rule.location))
@@ -107,7 +107,7 @@ def resolved(
 def types_in(
     rule: Rule, inputs: Inputs, vertex_types: Sequence[tuple[PropertyType | None, ...]]
 ) -> TypeOf:
-    """The types of references; None where streams disagree on the type of a vertex.
+    """The types of references; None if streams disagree on the type of a vertex.
 
     ``vertex_types`` are those of the columns of each atom, in a rule with conditions.
     """
@@ -131,8 +131,8 @@ def typed(condition: Condition, types: Types) -> Condition:
     """The condition with constants of the types of the vertices beside them.
 
     Raises:
-        QueryError: E-TYPE if two types are compared that never compare, or a constant is no
-            vertex of its stream.
+        QueryError: E-TYPE if the types of two sides do not compare, or a constant is no vertex
+            of its stream.
     """
     match condition:
         case Comparison(left, _, right):
@@ -168,7 +168,7 @@ def _is_integer(side: Value, types: Types) -> bool:
 
 
 def _hint(sides: Sequence[Value], kinds: Sequence[str | None]) -> str:
-    """The hint for values of these kinds that are compared, or computed with."""
+    """The hint for a comparison or arithmetic over values of these kinds."""
     for side in _strings_beside_numbers(sides, kinds):
         if isinstance(side, Variable):
             return (
@@ -184,7 +184,7 @@ def _hint(sides: Sequence[Value], kinds: Sequence[str | None]) -> str:
 
 
 def _remedies(sides: Sequence[Value], kinds: Sequence[str | None]) -> tuple[Remedy, ...]:
-    """The settings that help as well."""
+    """The settings of the request that also solve the problem."""
     strings = _strings_beside_numbers(sides, kinds)
     return (_INTEGERS,) if any(isinstance(side, Variable) for side in strings) else ()
 
@@ -252,10 +252,10 @@ def _as_vertex(literal: Literal, vertex_type: PropertyType | None, at: Location)
 
 
 def vertex(constant: Constant, vertex_type: VertexType | None, at: Location) -> str | int:
-    """The vertex that a constant names, of the type that its stream has.
+    """The vertex that a constant names, in the vertex type of its stream.
 
     Raises:
-        QueryError: E-TYPE if it names none.
+        QueryError: E-TYPE if the constant names no vertex.
     """
     if vertex_type == "string":
         return str(constant.value)

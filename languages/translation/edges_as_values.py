@@ -1,4 +1,4 @@
-"""Comparisons of edges, ``e = f``, written out over their labels, ends and properties."""
+"""Expands comparisons of edges, ``e = f``, over their labels, ends and properties."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TRUE, FALSE = Both(()), Either(())
 
 
 Origins = Mapping[str, Collection[str]]
-"""The properties of the edges of each label that an edge may have, by the tags of the labels."""
+"""The properties of each label that an edge may have, by the tag of the label."""
 
 
 def written_out(
@@ -40,9 +40,8 @@ def written_out(
 ) -> Condition:
     """The condition, or its negation, without edges as values.
 
-    ``origins`` are those of each named edge; ``ts`` is one of the properties. Two edges are one
-    if their labels, ends and all properties agree; a property that both lack is one on which
-    they agree.
+    ``origins`` are the origins of each named edge; ``ts`` is one of the properties. Two edges are
+    equal if their labels, ends and properties are equal; two missing properties are equal.
     """
     match condition:
         case Negated(part):
@@ -78,7 +77,7 @@ def _tag(edge: Row, origins: Origins) -> Value:
 def _difference(
     one: Row, other: Row, names: Sequence[str], at: Location, same: bool
 ) -> tuple[Condition, ...]:
-    """For each end and property, that it is the same, or that it is not."""
+    """The condition of each end and property to be equal, or not to be equal."""
     if one.edge == other.edge:
         return ()
     assert one.edge is not None
@@ -100,7 +99,7 @@ def _difference(
 
 
 def _ends_of(edge: Row) -> tuple[Value, Value]:
-    """The source and the target of the edge itself."""
+    """The stored source and target of an edge, independent of the direction of the atom."""
     source, target = map(_end, (edge.source, edge.target))
     if isinstance(edge, VertexAtom):
         return source, target
@@ -114,7 +113,7 @@ def _ends(left: Value, right: Value, at: Location, same: bool) -> Condition:
     if left == right:
         return TRUE if same else FALSE
     if isinstance(left, Literal) and isinstance(right, Literal):
-        # In one stream a number and its text are one vertex.
+        # Within a stream, a number and its text are the same vertex.
         return TRUE if same == (str(left.value) == str(right.value)) else FALSE
     return Comparison(left, "=" if same else "<>", right, at)
 

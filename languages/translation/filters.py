@@ -1,4 +1,4 @@
-"""Conditions and values of a rule over columns, as predicates and scalars of the algebra."""
+"""Translates conditions and values of a rule to predicates and scalars over columns."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from ..query.regular_query import (
 
 
 def predicate(conditions: Iterable[Condition], place: Mapping[str, int], at: Location) -> Predicate:
-    """The conjunction over columns: ``place`` says which of them holds a reference's :func:`key`.
+    """The conjunction over columns; ``place`` is the column of each reference by :func:`key`.
 
     Raises:
-        QueryError: E-SIZE if it is too large.
+        QueryError: E-SIZE if the predicate is too large.
     """
     try:
         return Predicate(_sql(Both(tuple(conditions)), place)).normal
@@ -57,7 +57,7 @@ def _sql(condition: Condition, place: Mapping[str, int]) -> str:
 
 
 def scalar_of(value: Value, place: Mapping[str, int]) -> scalar.Value:
-    """The value over columns: ``place`` says which of them holds a reference's :func:`key`."""
+    """The value over columns; ``place`` is the column of each reference by :func:`key`."""
     match value:
         case Literal():
             return value

@@ -1,6 +1,6 @@
 """Generated names, which must differ from every label of the catalog.
 
-A language chooses names that its text does not use; the labels of the catalog are only known here.
+A parser chooses names that do not occur in the text, but does not know the labels of the catalog.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from ..query.regular_query import RegularQuery, Rule
 
 
 def labels_of(catalog: Catalog) -> frozenset[str]:
-    """All that a query may call the labels of a catalog's streams."""
+    """All names by which a query may refer to labels of a catalog."""
     own = {(name, label) for name, stream in catalog.streams.items() for label in stream.labels}
     return frozenset({label for _, label in own} | {f"{name}.{label}" for name, label in own})
 
 
 def apart_from_labels(query: RegularQuery, catalog: Catalog) -> RegularQuery:
-    """The query with other generated names in place of those that are labels of the catalog."""
+    """The query with new names in place of generated names that are labels of the catalog."""
     labels = labels_of(catalog)
     clashing = query.generated & labels
     if not clashing:
@@ -49,7 +49,7 @@ def apart_from_labels(query: RegularQuery, catalog: Catalog) -> RegularQuery:
 
 
 def _base(label: str, query: RegularQuery, called: Callable[[str], str]) -> str:
-    """The label, or set of labels, that a leaf has a window over."""
+    """The label or label set under the window of a leaf."""
     return called(label) if label in dict(query.label_sets) else label
 
 

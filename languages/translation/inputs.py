@@ -1,9 +1,9 @@
-"""Which stream and window an input label of a query means, by a catalog.
+"""Resolves the input labels of a query to streams and windows of a catalog.
 
-In: a query, a catalog, a default window. Out: a scan for each label. A clause for the label
-wins over one for its stream, this over the clause for all streams, this over the default. A
-label of a stored graph has no window: the clause for all streams does not mean it, and one that
-names it is an error.
+In: a query, a catalog, a default window. Out: a scan for each label. The most specific window wins:
+the clause for the label, for its stream, for all streams, then the default. A label of a stored
+graph has no window: the clause for all streams does not apply, and a clause that names the graph is
+an error.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from ..query.regular_query import (
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The origin of rows: their stream, the label's name there, and their properties.
+    """The origin of rows: the stream, the name of the label in the stream, and the properties.
 
-    ``ts``, the time of an edge, is one of these, unless the graph is stored. Derived edges have no
+    ``ts``, the time of an edge, is a property, except in a stored graph. Derived edges have no
     stream and no properties.
     """
 
@@ -48,18 +48,23 @@ class Origin:
 
     @property
     def tag(self) -> str:
-        """A text that tells it from other origins."""
+        """A text that identifies the origin."""
         return json.dumps([self.stream, self.label], ensure_ascii=False)
 
 
 @dataclass(slots=True)
 class Inputs:
-    """The input labels of one query; checks its names against the catalog when made.
+    """The input labels of one query; the constructor checks names against the catalog.
+
+    Attributes:
+        query: the query.
+        catalog: the catalog of its streams.
+        default_window: the window of streams without a clause, in the catalog's unit.
+        locations: the place of the first use of each predicate.
 
     Raises:
-        QueryError: E-EDB for a derived predicate that is an input label, E-UNKNOWN for a
-            window of a stream or label that the catalog does not have, E-STORED for one of a
-            stored graph.
+        QueryError: E-EDB for a derived predicate that is an input label, E-UNKNOWN for the window
+            of an unknown stream or label, E-STORED for the window of a stored graph.
     """
 
     query: RegularQuery
@@ -82,7 +87,7 @@ class Inputs:
             self._check_clause(clause)
 
     def scan(self, label: str) -> tuple[WScan, VertexType]:
-        """The scan of an input label, and the type of the vertices it gives.
+        """The scan of an input label, and the type of its vertices.
 
         Raises:
             QueryError: E-UNKNOWN, E-AMBIGUOUS, E-NOWIN.
@@ -90,7 +95,7 @@ class Inputs:
         return self._scan(label, self.locations[label], False)
 
     def vertex_scan(self, atom: VertexAtom) -> tuple[WScan, VertexType]:
-        """The scan of an input label of vertices, and their type; both columns are the vertex.
+        """The scan of a vertex label, and the type of its vertices; both columns are the vertex.
 
         Raises:
             QueryError: as :meth:`scan`.
@@ -118,7 +123,7 @@ class Inputs:
         return scan, stream.vertex_type
 
     def origins(self, atom: Row) -> tuple[Origin, ...]:
-        """The origins of an atom's rows: one for each label that it may have.
+        """The origins of an atom's rows, one for each label that may match.
 
         Raises:
             QueryError: E-UNKNOWN, E-AMBIGUOUS.
@@ -141,7 +146,7 @@ class Inputs:
         return Origin(stream.name, own, {**stream.properties, **time}, stream.vertex_type)
 
     def identity(self, atom: EdgeAtom) -> tuple[str, ...]:
-        """The properties that tell the edges of an atom apart beside its two ends."""
+        """The properties that, with the two ends, identify the edges of an atom."""
         origins = self.origins(atom)
         several = [OWN_LABEL] * (len({origin.tag for origin in origins}) > 1)
         turned = [OWN_SOURCE] * atom.is_undirected
@@ -149,8 +154,10 @@ class Inputs:
         return (*several, *turned, *sorted(named))
 
     def column_type(self, atom: Row, name: str) -> PropertyType | None:
-        """The type of a property of the rows of an atom, or of one that tells its edges apart;
-        None where labels disagree, or some lack it."""
+        """The type of a property, or of a hidden property, of the rows of an atom.
+
+        None if labels disagree on the type, or a label lacks the property.
+        """
         origins = self.origins(atom)
         if name == OWN_LABEL:
             return "string"
@@ -162,10 +169,10 @@ class Inputs:
         return types.pop() if len(types) == 1 else None
 
     def property_types(self, atom: Row, of: Property, at: Location) -> tuple[PropertyType, ...]:
-        """The types of a property of the rows of an atom, by the labels that it may have.
+        """The types of a property of the rows of an atom, one for each label that may match.
 
         Raises:
-            QueryError: E-UNKNOWN if some have no such property, E-STORED for the time of an
+            QueryError: E-UNKNOWN if a label lacks the property, E-STORED for the time of an
                 edge of a stored graph.
         """
         types = [self._property_type(origin, atom, of, at) for origin in self.origins(atom)]
@@ -193,7 +200,7 @@ class Inputs:
         )
 
     def unused_windows(self) -> Iterator[str]:
-        """Warnings of the clauses that no label took its window from."""
+        """A warning for each window clause that no label uses."""
         for position, clause in enumerate(self.query.windows):
             if position not in self._used:
                 target = "WINDOW" if clause.stream is None else f"ON {clause.stream}"
@@ -201,11 +208,11 @@ class Inputs:
                 yield line_of("W-UNUSED", clause.location, target, reason)
 
     def _stream(self, label: str, at: Location, vertices: bool) -> tuple[Stream, str]:
-        """The stream of a label, and the label's name there."""
+        """The stream of a label, and the name of the label in the stream."""
         label = self._leaves[label].label if label in self._leaves else label
         streams = self.catalog.streams_of(label, vertices=vertices)
         if not any(label in stream.labels for stream in streams):
-            # `stream.label`, in backquotes, where no label is called just that.
+            # `stream.label` in backquotes, unless a label has exactly this name.
             name, dot, own = label.partition(".")
             qualified = self.catalog.streams.get(name) if dot and own else None
             if (
@@ -233,7 +240,7 @@ class Inputs:
         return (meant or streams)[0], label
 
     def _stored_vertices(self, label: str, own: str, at: Location) -> Stream:
-        """The stored vertices with a label that a stream of that name has not."""
+        """The stored vertices with a label that the named stream lacks."""
         having = [s for s in self.catalog.streams_of(own, vertices=True) if own in s.labels]
         stored = [stream for stream in having if stream.stored]
         if len(stored) == 1:
@@ -370,7 +377,7 @@ def _names(clause: WindowClause, stream: Stream, label: str) -> bool:
 
 
 def _first_uses(query: RegularQuery) -> dict[str, Location]:
-    """The places where each predicate is first read, and where each alias is defined."""
+    """The place of the first use of each predicate, and of the definition of each alias."""
     places: dict[str, Location] = {}
     for rule in query.rules:
         for atom in rule.body:

@@ -1,12 +1,12 @@
 """Properties as join variables: ``e.currency = f.currency`` makes one column of the PATTERN.
 
 In: the conditions of a rule and the types of their references. Out: the properties and vertices
-that are one variable, and the remaining conditions.
+that share a variable, and the remaining conditions.
 
-An equality between atoms whose two sides have one type is a join: equal values of a type have
-equal codes, be they vertices or properties. A missing value is equal to nothing, but to the
-PATTERN it is a value like others, so each atom drops its rows that lack such a property. An
-integer beside a number is compared as numbers are, which codes cannot do.
+An equality between atoms is a join if both sides have one type: equal values of a type have equal
+codes, for vertices and properties alike. A missing value equals nothing, but the PATTERN compares
+codes; so each atom drops rows without the property first. An integer and a number are compared
+numerically, not by code, so their equality is no join.
 """
 
 from __future__ import annotations
@@ -38,15 +38,17 @@ TypeOf = Callable[[Reference], PropertyType | None]
 
 @dataclass(frozen=True, slots=True)
 class JoinKeys:
-    """The properties that the PATTERN joins on, and ``leader``: by the
-    :func:`headrace.languages.query.conditions.key` of each joined reference the key of the one that
-    names the common variable."""
+    """The properties that the PATTERN joins on, and the names of the join variables.
+
+    ``leader`` maps the :func:`headrace.languages.query.conditions.key` of each joined reference to
+    the key of the reference that names the common variable.
+    """
 
     properties: tuple[Property, ...] = ()
     leader: Mapping[str, str] = field(default_factory=dict)
 
     def column(self, name: str) -> str:
-        """The name of the variable that joins a reference, by the reference's key."""
+        """The name of the join variable of a reference, given the key of the reference."""
         return self.leader.get(name, name)
 
 
@@ -55,7 +57,7 @@ def join_keys(
 ) -> tuple[list[Condition], JoinKeys]:
     """The conditions that are not joins, and the joins.
 
-    A joined property must be there; one that always is, as the time of an edge, is not checked.
+    The conditions require each joined property to be present, unless it always is (``ts``).
     """
     equal: DisjointSets[Reference] = DisjointSets()
     left: list[Condition] = []
@@ -66,7 +68,7 @@ def join_keys(
             left.append(condition)
             continue
         joined |= dict.fromkeys(sides)
-        # A vertex leads, so that the column has its name.
+        # A vertex leads, so that the column has the name of its variable.
         equal.merge(*sorted(map(equal.leader, sides), key=lambda side: isinstance(side, Property)))
     for reference in joined:
         if isinstance(reference, Property) and reference.name not in _ALWAYS:
@@ -82,7 +84,7 @@ def join_keys(
 def _join(
     condition: Condition, body: Iterable[Atom], type_of: TypeOf
 ) -> tuple[Reference, Reference] | None:
-    """The two sides of an equality that no atom can check by itself."""
+    """The two sides of an equality between atoms; None for other conditions."""
     for left, right in connected([condition]):
         if any(provides(atom, left) and provides(atom, right) for atom in body):
             return None
@@ -99,7 +101,7 @@ def _equal_within(
     equal: DisjointSets[Reference],
     rule: Rule,
 ) -> list[Condition]:
-    """Conditions that columns of one atom are equal, if other atoms make them one variable."""
+    """The equalities between columns of one atom that share a variable through other atoms."""
     first: dict[Reference, Reference] = {}
     conditions: list[Condition] = []
     for reference in (r for r in joined if provides(atom, r)):

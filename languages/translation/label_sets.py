@@ -1,7 +1,7 @@
 """Sets of labels, ``_`` and ``!(a|^b)``, expanded into the labels of a catalog.
 
-A query names the labels that it leaves out. The others are known from the catalog, for streams that
-list all their labels.
+A query names the excluded labels. The catalog provides the others, for streams that list all their
+labels.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ..query.regular_query import (
 )
 
 MOST_LABELS = 10_000
-"""The most labels that the sets of one path, or of one edge, may stand for."""
+"""The number of labels that the sets of one path or edge may expand to, at most."""
 
 
 def expanded(
@@ -40,12 +40,12 @@ def expanded(
 ) -> tuple[RegularQuery, tuple[str, ...]]:
     """The query with the labels of the catalog in place of its sets of labels, and warnings.
 
-    A set becomes an alternation in a path, and the labels of an edge that may have any of them.
+    A set becomes an alternation in a path, and several labels of an edge.
 
     Raises:
-        QueryError: E-LABELS where a stream may have labels that it does not list, or none is
-            left of an edge whose properties are asked for, E-UNKNOWN for a stream that is not
-            there, E-SIZE for too many labels.
+        QueryError: E-LABELS for a stream with open labels, or an empty label set of an edge whose
+            properties are referenced, E-UNKNOWN for an unknown stream, E-SIZE for too many
+            labels.
         algebra.deadline.OutOfTimeError: if the time is over.
     """
     if not query.label_sets:
@@ -71,8 +71,11 @@ def expanded(
 
 
 def with_steps(rule: Rule, steps_of: Callable[[str, Location], tuple[Symbol, ...]]) -> Rule:
-    """The rule with several labels in place of one: ``steps_of`` gives those of a label that an
-    atom at a place reads. In a path they are an alternation, of an edge the labels it may have."""
+    """The rule with several labels in place of one.
+
+    ``steps_of`` returns the labels for a label at a place. In a path the labels become an
+    alternation, in an edge the labels that may match.
+    """
 
     def turned(label: Symbol, at: Location) -> Iterator[Symbol]:
         for one in steps_of(str(label.ref), at):
@@ -96,8 +99,18 @@ def with_steps(rule: Rule, steps_of: Callable[[str, Location], tuple[Symbol, ...
 
 @dataclass(slots=True)
 class _Expansion:
-    """``read`` are the predicates that the rules read, ``taken`` all names in use. ``windows`` are
-    sets under windows of their own, ``leaves`` the labels under these."""
+    """Expands the label sets of a query.
+
+    Attributes:
+        catalog: the catalog of the labels.
+        sets: the label sets by predicate.
+        read: the predicates that the rules read.
+        taken: all names in use.
+        windows: the label sets under windows of their own, by predicate.
+        deadline: the time limit of the expansion.
+        leaves: the new labels under the windows of such sets, by predicate.
+        warnings: the warnings so far.
+    """
 
     catalog: Catalog
     sets: Mapping[str, LabelSet]
@@ -207,7 +220,7 @@ class _Expansion:
         )
 
     def _name(self, labels: LabelSet, stream: Stream, label: str) -> str:
-        """The name of a label in a rule: the one that the query uses elsewhere, if any."""
+        """The name of a label in a rule; the name that the query uses elsewhere, if any."""
         qualified = f"{stream.name}.{label}"
         if len(self.catalog.streams_of(label)) > 1 or qualified in self.read:
             return qualified

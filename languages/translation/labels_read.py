@@ -18,10 +18,12 @@ _LEAST = ("min", "max")
 class Reads:
     """The labels, streams and properties that a query and its views may read.
 
-    ``labels`` are those of edges and ``vertices`` those of vertices, as they are written: perhaps
-    ``stream.label``. ``any_label`` holds the streams of which any label is read, None for all.
-    ``streams`` are named by windows. ``properties`` are those of vertices whose label the query
-    does not say.
+    Attributes:
+        labels: the labels of edges as written, with or without a stream.
+        vertices: the labels of vertices as written, with or without a stream.
+        any_label: the streams of which any label is read; None stands for all streams.
+        streams: the streams that window clauses name.
+        properties: the properties of vertices whose label the query does not name.
     """
 
     labels: frozenset[str] = frozenset()
@@ -41,7 +43,7 @@ class Reads:
 
 
 def reads(query: RegularQuery, catalog: Catalog) -> Reads:
-    """The labels, streams and properties that a query may read, by way of views too."""
+    """The labels, streams and properties that a query may read, also through views."""
     all_reads = _reads(query)
     views = dict(queries_of_views(catalog))
     pending = True
@@ -73,7 +75,7 @@ def vertex_labels(query: RegularQuery) -> tuple[str, ...]:
 
 
 def orders_vertices(query: RegularQuery) -> bool:
-    """Whether a query asks which of two vertices comes first, in a condition or an aggregate."""
+    """Whether a condition or an aggregate of a query depends on the order of vertices."""
     for rule in query.rules:
         edges = named_edges(rule.body)
 

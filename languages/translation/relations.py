@@ -1,7 +1,7 @@
 """Relations of the canonical translation: expressions with the types of their columns.
 
-In: relations. Out: an operator over them. None is larger than the optimizer accepts, and relations
-that are certainly empty are removed.
+In: relations. Out: an operator over them. The functions refuse expressions too large for the
+optimizer, and remove certainly empty relations.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ..query.errors import QueryError
 from ..query.regular_query import Location
 
 MOST_OPERATORS = 10_000
-"""The largest expression: derived predicates are unfolded wherever they are used."""
+"""The largest number of operators, with derived predicates unfolded at each use."""
 DEEPEST = 200
 
 
@@ -38,7 +38,7 @@ DEEPEST = 200
 class Relation:
     """The relation of a predicate, and its size when unfolded.
 
-    ``types`` are those of the columns, None where streams disagree.
+    ``types`` are the types of the columns; None if streams disagree.
     """
 
     expression: LogicalExpression
@@ -48,7 +48,7 @@ class Relation:
 
     @property
     def empty(self) -> bool:
-        """Whether it certainly has no rows."""
+        """Whether the relation certainly has no rows."""
         return isinstance(self.expression.operator, Empty)
 
 
@@ -68,7 +68,7 @@ def over(
     inputs: Sequence[Relation],
     types: tuple[PropertyType | None, ...],
 ) -> Relation:
-    """An operator over relations; ``types`` are those of its columns."""
+    """An operator over relations; ``types`` are the types of its columns."""
     return Relation(
         LogicalExpression(operator, tuple(relation.expression for relation in inputs)),
         types,
@@ -78,7 +78,7 @@ def over(
 
 
 def sized(relation: Relation, text: str, at: Location) -> Relation:
-    """``relation``, refused if it is too large to plan."""
+    """Returns ``relation``, or raises E-SIZE if it is too large to plan."""
     if relation.operators <= MOST_OPERATORS and relation.depth <= DEEPEST:
         return relation
     raise QueryError(
@@ -97,7 +97,7 @@ def nothing(columns: int) -> Relation:
 
 
 def called(relation: Relation, name: str) -> Relation:
-    """``relation`` called ``name``, unless it is a label or has a name of its own."""
+    """``relation`` under the name ``name``, unless it is a label or has a name already."""
     expression = relation.expression
     if expression.name is not None or isinstance(expression.operator, WScan):
         return relation
@@ -105,7 +105,7 @@ def called(relation: Relation, name: str) -> Relation:
 
 
 def union(left: Relation, right: Relation) -> Relation:
-    """The rows of either."""
+    """The rows of either relation."""
     if left.empty or right.empty:
         return right if left.empty else left
     types = tuple(

@@ -1,4 +1,4 @@
-"""Answers at the instants of reports: the operator of an EMIT clause."""
+"""The operator of an EMIT clause, which reports answers periodically."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..query.regular_query import Emit
 
 
 def reported(expression: LogicalExpression, emit: Emit | None) -> LogicalExpression:
-    """The expression with its answers at the instants of reports, and an aggregation below too."""
+    """The expression under a REPORT; an aggregation below reports at the same times."""
     if emit is None or isinstance(expression.operator, Empty):
         return expression
     every = emit.every or slides_in(expression)
@@ -31,7 +31,7 @@ def reported(expression: LogicalExpression, emit: Emit | None) -> LogicalExpress
 
 
 def operators_in(expression: LogicalExpression) -> Iterator[LogicalOperator]:
-    """Each operator of an expression, shared ones once."""
+    """Each operator of an expression, a shared one once."""
     pending, seen = [expression], set[int]()
     while pending:
         current = pending.pop()
@@ -47,7 +47,7 @@ def slides_in(expression: LogicalExpression) -> int:
 
 
 def windows_in(expression: LogicalExpression) -> list[Window]:
-    """The windows of all scans below, each as often as it is there."""
+    """The windows of all scans below, with repeats."""
     reading = (o for o in operators_in(expression) if isinstance(o, WScan | WScanUnion))
     windows = (scan.window for operator in reading for scan in operator.scans)
     return [window for window in windows if window is not None]

@@ -24,7 +24,7 @@ class RequiredColumns:
     Attributes:
         own: the conditions that are checked on the atom alone.
         scanned: the properties that its scan provides, sorted by name.
-        kept: those of them that are kept above the atom.
+        kept: the scanned properties that are kept above the atom.
         residual: the conditions over several atoms, which are checked above the join.
     """
 
@@ -39,11 +39,11 @@ def required_columns(
 ) -> RequiredColumns:
     """The required columns of a rule with these conditions, which compare no edges.
 
-    ``joined`` are properties that are required above all atoms whatever the head and the conditions
-    refer to: the PATTERN joins on them, or they tell edges apart.
+    ``joined`` are the properties that are required above every atom in any case: the PATTERN joins
+    on them, or they identify edges.
 
-    A condition over vertices alone is checked on every atom that binds them all, so that each of
-    these keeps fewer rows.
+    A condition over vertices alone is checked on every atom that binds all of them, so that each
+    such atom keeps fewer rows.
     """
     own: list[list[Condition]] = [[] for _ in rule.body]
     residual: list[Condition] = []
@@ -76,9 +76,9 @@ def required_columns(
 def columns_above_join(
     rule: Rule, residual: Iterable[Condition], keys: JoinKeys
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The columns of the head, and the further ones that the residual conditions refer to.
+    """The columns of the head, and the further columns of the residual conditions.
 
-    A head that computes has each column that it refers to once.
+    For a computed head, each referenced column occurs once.
     """
     properties = dict(rule.properties)
     head = tuple(

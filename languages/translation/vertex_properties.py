@@ -1,8 +1,8 @@
 """Properties of vertices: ``x.country``, where x is a variable and not the name of an edge.
 
-In: a rule and the inputs. Out: the rule with a name for the row of the vertex that has each such
-property. The row is that of the one vertex relation in the rule's body that binds x and has the
-property. If none binds x, it is that of the one in the catalog that has it, which is then joined.
+In: a rule and the inputs. Out: the rule with a named vertex row for each property of a vertex. The
+row comes from the only vertex atom of the body that binds x and has the property. If no vertex atom
+binds x, the only vertex label of the catalog with the property is joined.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ Relation = tuple[str, str]
 
 
 def with_rows_of_vertices(rule: Rule, inputs: Inputs) -> Rule:
-    """The rule with each property of a vertex as one of a named row, and without repeated
-    atoms of a vertex.
+    """The rule with each property of a vertex as a property of a named row, and without repeated
+    vertex atoms.
 
     Raises:
         QueryError: E-UNKNOWN for a property that no vertex relation has, E-AMBIGUOUS if
@@ -42,7 +42,7 @@ def with_rows_of_vertices(rule: Rule, inputs: Inputs) -> Rule:
 
 
 def _without_repeats(body: Sequence[Atom]) -> Iterator[Atom]:
-    """The atoms, but a vertex in a relation only once where its rows need no names."""
+    """The atoms without repeated vertex atoms, except those with named rows."""
     seen = {(a.predicate, a.vertex) for a in body if isinstance(a, VertexAtom) and a.edge}
     for atom in body:
         if isinstance(atom, VertexAtom) and atom.edge is None:
@@ -53,7 +53,7 @@ def _without_repeats(body: Sequence[Atom]) -> Iterator[Atom]:
 
 
 class _Rows:
-    """The body of a rule, while rows of vertices get names."""
+    """Names the vertex rows of a rule's body."""
 
     def __init__(self, rule: Rule, inputs: Inputs) -> None:
         self.body: list[Atom] = list(rule.body)
@@ -63,7 +63,7 @@ class _Rows:
         self._implied: dict[tuple[str, Relation], int] = {}
 
     def row_of(self, of: Property) -> str:
-        """The name of the row that a property of a vertex is of."""
+        """The name of the row that has a property of a vertex."""
         own = [
             place
             for place, atom in enumerate(self._rule.body)
@@ -135,7 +135,7 @@ class _Rows:
         return self._implied[implied]
 
     def _having(self, of: Property) -> list[Relation]:
-        """The vertex relations of the catalog that have a property."""
+        """The vertex relations of the catalog with a property."""
         return [
             (name, label)
             for name, stream in sorted(self._inputs.catalog.streams.items())

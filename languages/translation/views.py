@@ -1,8 +1,8 @@
 """Views of a catalog: the edges that another query constructs, read as a stream.
 
-In: a query and a catalog. Out: the query with the rules of the views that it reads, and of
-those that these read in turn; it reads streams only. A window over a view is one over its
-coalesced results; without it their own intervals hold.
+In: a query and a catalog. Out: the query with the rules of all views that it reads, directly or
+through other views; the new query reads streams only. A window over a view applies to its coalesced
+results; without a window the results keep their own intervals.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def with_views(
     """The query without views, and warnings.
 
     Raises:
-        QueryError: for an error in a view, at the place that reads it; E-REC for views that
-            depend on themselves, E-AMBIGUOUS for a label of several, E-UNKNOWN for a label that
-            a view does not construct, E-PROPERTY for properties of its edges.
+        QueryError: for an error in a view, at the place that reads the view; E-REC for recursive
+            views, E-AMBIGUOUS for a label of several views, E-UNKNOWN for a label that a view
+            does not construct, E-PROPERTY for properties of edges of views.
     """
     if not catalog.views:
         return query, ()
@@ -52,7 +52,7 @@ def with_views(
 def queries_of_views(
     catalog: Catalog,
 ) -> Iterator[tuple[str, tuple[tuple[str, ...], RegularQuery]]]:
-    """The views of a catalog that can be read: the labels that each constructs, and its query."""
+    """The valid views of a catalog, each with its constructed labels and its query."""
     reading = _Reading(catalog, None, NO_DEADLINE, taken=set(labels_of(catalog)))
     for view in catalog.views:
         constructed = reading.constructed(view)
@@ -62,7 +62,16 @@ def queries_of_views(
 
 @dataclass(slots=True)
 class _Reading:
-    """``rules`` and ``leaves`` are those of the views that were read so far."""
+    """Inlines views into a query.
+
+    Attributes:
+        catalog: the catalog of the views.
+        default_window: the window of streams without a clause, in the catalog's unit.
+        deadline: the time limit of parsing the views.
+        rules: the rules of the views inlined so far.
+        leaves: the labels under windows of their own in these views.
+        taken: all names in use.
+    """
 
     catalog: Catalog
     default_window: Window | None
@@ -78,7 +87,7 @@ class _Reading:
     def of(
         self, query: RegularQuery, inside: tuple[str, ...]
     ) -> tuple[RegularQuery, tuple[str, ...]]:
-        """A query inside these views."""
+        """The query with its views inlined; ``inside`` are the views that contain the query."""
         names = _Names(query)
         self.taken |= names.all if inside else names.all - names.read.keys()
         outside = not inside
@@ -136,7 +145,7 @@ class _Reading:
         return whole, warnings
 
     def _view_of(self, label: str, labels: LabelSet | None, at: Location) -> str | None:
-        """The view that a label, or a set of them, is of."""
+        """The view of a label or label set; None if no view has it."""
         if labels is not None:
             return labels.stream if labels.stream in self.catalog.views else None
         streams = self.catalog.streams.values()
@@ -157,7 +166,7 @@ class _Reading:
         return views[0] if views else None
 
     def constructed(self, view: str) -> tuple[str, ...]:
-        """The labels of a view, as far as its text can be read."""
+        """The labels that a view constructs; empty for an invalid view."""
         try:
             return tuple(_labels(self.parsed(view)))
         except QueryError:
@@ -172,7 +181,7 @@ class _Reading:
         return self._read[view]
 
     def _labels(self, view: str, at: Location, inside: tuple[str, ...]) -> Labels:
-        """The predicates of the labels of a view, whose rules are added when it is first read."""
+        """The predicates of the labels of a view; adds the rules of the view on first use."""
         if view in inside:
             circle = [*inside[inside.index(view) :], view]
             raise QueryError(
@@ -228,7 +237,7 @@ class _Reading:
                     )
                     names[name] = self._free(f"{view}.{name}")
                     self.leaves[names[name]] = Leaf(f"{scan.stream}.{scan.label}", scan.window)
-        # Later errors are at a place in the query, and not in the text of the view.
+        # Later errors refer to a place in the query, not in the text of the view.
         place = replace(at if len(inside) == 1 else self._outside, view=view)
         rules = [
             with_predicates(rule, lambda n: names.get(n, n), vertices=True) for rule in query.rules
@@ -262,7 +271,7 @@ class _Reading:
     def _any_of(
         self, labels: LabelSet, constructed: Labels, window: Window | None, at: Location
     ) -> tuple[regex.Symbol, ...]:
-        """The predicates of the labels of a view but some."""
+        """The predicates of a label set over a view."""
         return tuple(
             regex.Symbol(self._under(constructed[label], window, at), inverse)
             for label, inverse in labels.among(constructed)
@@ -275,7 +284,7 @@ class _Reading:
 
 
 class _Names:
-    """The names in a query: those that it reads and does not derive, where it does first."""
+    """The names of a query; ``read`` has the first use of each name that no rule derives."""
 
     def __init__(self, query: RegularQuery) -> None:
         self.sets = dict(query.label_sets)
@@ -294,7 +303,7 @@ def _labels(query: RegularQuery) -> dict[str, str]:
     """The labels that a query constructs; in RQ, the name of its answer.
 
     Raises:
-        QueryError: E-ARITY for a table.
+        QueryError: E-ARITY if the answer is not binary.
     """
     if query.labels:
         return dict(query.labels)
@@ -311,7 +320,7 @@ def _labels(query: RegularQuery) -> dict[str, str]:
 
 
 def _placed(part: T, at: Location) -> T:
-    """The same rule, or part of one, as if it stood somewhere else."""
+    """A rule, or part of a rule, with another location."""
     if isinstance(part, Location):
         return at  # type: ignore[return-value]
     if isinstance(part, tuple):

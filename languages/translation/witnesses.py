@@ -1,4 +1,4 @@
-"""Paths in the answer: the rule without them, and the columns of each path's ends."""
+"""Returned paths: the rule without path columns, and the columns of each path's ends."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def check_no_deletions(expression: LogicalExpression, at: Location) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """A path of a rule's body that is returned: its atom, and the columns of its ends."""
+    """A returned path: its atom, and the columns of its ends."""
 
     name: str
     atom: PathAtom
@@ -39,7 +39,7 @@ class Ends:
 
 
 def without_paths(rule: Rule) -> tuple[Rule, tuple[Ends, ...]]:
-    """The rule with the ends of its paths in place of its path columns; and those ends."""
+    """The rule with the ends of its paths in place of path columns, and the ends."""
     paths = path_columns(rule)
     own = tuple((name, of) for name, of in rule.properties if name not in paths)
     taken = {name for name, _ in own}
