@@ -56,9 +56,8 @@ PRIVATE = {
 """Names that said these things before, and the field's word for each."""
 
 STILL_USED: dict[str, set[str]] = {
-    "api": {"Way", "WayLeft", "bars", "ways"},
     "catalog": {"instants", "offers"},
-    "documents": {"way", "ways"},
+    "documents": {"ways"},
     "executor": {
         "Counted",
         "Held",
