@@ -1,11 +1,11 @@
 """The command line, the REST service and the page.
 
-In: what users type, click or send. Out: documents, and renderings of them.
+In: commands, requests and clicks of users. Out: documents, and renderings of documents.
 
-Invariant: no logic of its own: all call the same functions of `headrace` and show the same
-documents.
+Invariant: this folder has no logic of its own. Command line, service and page call the same
+functions of `headrace` and show the same documents.
 
-- ``cli``, ``commands`` and ``options``: the command line; ``request``: from options to a request;
+- ``cli``, ``commands`` and ``options``: the command line; ``request``: requests from options;
 - ``explanation`` and ``render``: documents as text, DOT, Mermaid and HTML;
 - ``service``: the REST service; ``page``: the built files of the page.
 

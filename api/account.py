@@ -1,4 +1,4 @@
-"""The account of a run as text: what it read and found, and how long it took."""
+"""The account of a run as text: input, results and time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def account(report: RunReport, place: str) -> str:
-    """The account in a few lines; ``place`` says where the results are."""
+    """Returns the account in a few lines; ``place`` is the place of the results."""
     done_before = report.resumed and not report.batches
     took = (
         f"took      {report.seconds:.1f} s, {report.stream_seconds:.1f} s of it streaming: "
@@ -38,7 +38,7 @@ def account(report: RunReport, place: str) -> str:
 
 
 def operators(plan: PhysicalPlan, report: RunReport) -> str:
-    """The plan as a tree, with measured numbers beside the estimates."""
+    """Returns the plan as a tree, with measured numbers beside the estimates."""
     from ..documents.picture import picture_of_plan
     from ..documents.runs import operator_documents
     from .render import measured, text

@@ -1,10 +1,10 @@
 """The command line: ``headrace explain | optimize | plans | run | stats | demo | serve |
 warm``.
 
-Exit codes: 0 good, 1 the run failed, 2 wrong usage or an invalid query, 129 hung up, 130
+Exit codes: 0 success, 1 a failed run, 2 wrong usage or an invalid query, 129 hung up, 130
 interrupted, 143 terminated.
-Every error is one message on stderr; ``--debug`` shows the traceback too. Commands import
-what they need when they run, so that a small one answers at once.
+Each error is one message on stderr; ``--debug`` adds the traceback. Commands import their modules
+when they run, so that small commands start fast.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from .wording import COMMAND_LINE
 
 INTERRUPTED = 130
 _OF_OUTPUT = (errno.EBADF, errno.ENOSPC, errno.EIO)
-"""Errors of standard output: errors of other files have a name."""
+"""Errors of standard output; errors of other files have a file name."""
 
 
 class _ReaderGoneError(Exception):
@@ -68,8 +68,8 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(requested: bool) -> None:
+    if requested:
         from importlib.metadata import PackageNotFoundError, version
 
         try:
@@ -93,7 +93,7 @@ for command in (explain, optimize, plans, run, stats, demo, serve, warm):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command and gives its exit code."""
+    """Runs one command and returns its exit code."""
     open_standard_streams()
     with _stopped_by(signal.SIGTERM, signal.SIGHUP) as stopped:
         code = _main(arguments)
@@ -102,22 +102,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextlib.contextmanager
 def _stopped_by(*signals: signal.Signals) -> Iterator[list[int]]:
-    """Stops a command on signals as on Ctrl-C, and yields the list of those received.
+    """Stops a command on signals as on Ctrl-C, and yields the list of received signals.
 
     An ignored signal stays ignored, such as SIGHUP under ``nohup``.
     """
-    came: list[int] = []
+    received: list[int] = []
 
     def stop(number: int, frame: object) -> None:
-        came.append(number)
+        received.append(number)
         of_command = signal.getsignal(signal.SIGTERM)
         if number != signal.SIGTERM and of_command is not stop and callable(of_command):
-            of_command(signal.SIGTERM, None)  # a server that ends by itself
+            of_command(signal.SIGTERM, None)  # the handler of the server ends the server
             return
         raise KeyboardInterrupt
 
     if threading.current_thread() is not threading.main_thread():
-        yield came
+        yield received
         return
     before = {
         number: signal.signal(number, stop)
@@ -125,7 +125,7 @@ def _stopped_by(*signals: signal.Signals) -> Iterator[list[int]]:
         if signal.getsignal(number) is not signal.SIG_IGN
     }
     try:
-        yield came
+        yield received
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -137,9 +137,9 @@ def _main(arguments: Sequence[str] | None) -> int:
         codecs.register_error("json-escape", _escaped)
         sys.stdout.reconfigure(errors="json-escape")
     command = typer.main.get_command(app)
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        code = command.main(given, prog_name="headrace", standalone_mode=False, obj=session)
+        code = command.main(words, prog_name="headrace", standalone_mode=False, obj=session)
         sys.stdout.flush()
     except typer.TyperException as error:
         return _refused(error)
@@ -175,12 +175,12 @@ def _refused(error: typer.TyperException) -> int:
     if message:
         say_error(message)
     if context is not None:
-        say(f"  {context.command_path} --help says what it takes")
+        say(f"  {context.command_path} --help shows its arguments and options")
     return 2
 
 
 def _wrong_usage(error: typer.TyperException) -> str:
-    """The message, without the words of pydantic."""
+    """Returns the message for wrong usage, without the wording of pydantic."""
     from pydantic import ValidationError
 
     from ..catalog.shape_errors import did_you_mean, shape_errors
@@ -194,8 +194,8 @@ def _wrong_usage(error: typer.TyperException) -> str:
     option = getattr(error, "option_name", None)
     context = getattr(error, "ctx", None)
     if option is not None and context is not None:
-        known = [name for one in context.command.get_params(context) for name in one.opts]
-        return f"no such option: {option}{did_you_mean(option, known)}"
+        options = [name for one in context.command.get_params(context) for name in one.opts]
+        return f"no such option: {option}{did_you_mean(option, options)}"
     return message
 
 
@@ -205,13 +205,13 @@ def _interrupted() -> int:
 
 
 def _reader_gone() -> int:
-    """Ends without an error: the reader of stdout has seen enough (``| head``)."""
+    """Ends without an error after the reader of stdout closed the pipe (``| head``)."""
     _drop_output()
     return 0
 
 
 def _drop_output() -> None:
-    """Drops output that stdout does not take; Python would try again at exit, and complain."""
+    """Discards unwritten output: Python would write it again at exit, and report an error."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -220,7 +220,7 @@ def _drop_output() -> None:
 
 
 def _escaped(error: UnicodeError) -> tuple[str, int]:
-    """Escapes letters that the encoding of an output lacks, as in JSON."""
+    """Escapes characters that the encoding of stdout lacks, as in JSON."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return json.dumps(error.object[error.start : error.end])[1:-1], error.end
@@ -233,8 +233,8 @@ def _out_of(error: OSError | MemoryError) -> str:
     if isinstance(error, OSError) and error.errno is None:
         return _unexpected(error)
     system = error if isinstance(error, OSError) else OSError(errno.ENOMEM, str(error) or "no more")
-    told = error_of(system, "standard output" if system.errno in _OF_OUTPUT else "")
-    return f"{told.message}\n  {told.hint}"
+    advice = error_of(system, "standard output" if system.errno in _OF_OUTPUT else "")
+    return f"{advice.message}\n  {advice.hint}"
 
 
 def _unexpected(error: Exception) -> str:
@@ -242,11 +242,12 @@ def _unexpected(error: Exception) -> str:
 
     limited = limit_in_the_way("Headrace does not run")
     if limited is not None and isinstance(error, OSError | ImportError):
-        return f"{limited.message}\n  {limited.hint}"  # a library could not be loaded
+        # A limit of the system prevented loading a library.
+        return f"{limited.message}\n  {limited.hint}"
     message = " ".join(str(error).split())
     return (
         f"{type(error).__name__}: {message}\n"
-        "  this is a fault of Headrace, not of yours; --debug shows where it happened"
+        "  this is a fault of Headrace; --debug shows the traceback"
     )
 
 

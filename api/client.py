@@ -29,16 +29,16 @@ class Client:
         self._address = address
 
     def get(self, path: str) -> Any:
-        """The answer to GET."""
+        """Returns the answer to GET."""
         return self._answer(Request(self._address + path))
 
     def post(self, path: str, body: dict[str, Any]) -> Any:
-        """The answer to POST with a JSON body."""
+        """Returns the answer to POST with a JSON body."""
         kind = {"Content-Type": "application/json"}
         return self._answer(Request(self._address + path, json.dumps(body).encode(), kind))
 
     def _answer(self, request: Request) -> Any:
-        """The answer; retries while the service is not ready."""
+        """Sends a request, and retries while the service is not ready."""
         end = time.monotonic() + _READY_SECONDS
         while (answer := self._once(request, time.monotonic() < end)) is _NOT_YET:
             time.sleep(_RETRY_SECONDS)

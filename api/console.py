@@ -1,7 +1,7 @@
-"""Output of commands: results to stdout, everything about them to stderr.
+"""Output of commands: results to stdout, messages to stderr.
 
-Errors are one message; colours and progress are for terminals; files are written whole or not at
-all.
+Each error is one message. Only terminals get colours and progress. Files are written completely or
+not at all.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ class Session:
 
 
 def watched(stream: TextIO) -> bool:
-    """Whether a stream is a terminal on which colours are wanted."""
+    """Returns whether a stream is a terminal with colours."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def say_error(message: str, error: BaseException | None = None) -> None:
-    """Writes an error to stderr, after the traceback of ``error`` if it is given."""
+    """Writes an error to stderr, after the traceback of ``error``, if any."""
     if error is not None:
         with suppress(OSError):
             traceback.print_exception(error, file=sys.stderr)
@@ -44,7 +44,7 @@ def say_warning(message: str) -> None:
 
 
 def say(message: str = "") -> None:
-    """Writes a line to stderr; ignores a stderr that cannot be written."""
+    """Writes a line to stderr; ignores errors of stderr."""
     with suppress(OSError):
         print(message, file=sys.stderr, flush=True)
 
@@ -52,16 +52,16 @@ def say(message: str = "") -> None:
 def open_standard_streams() -> None:
     """Opens standard streams that the caller has closed.
 
-    Otherwise the next file that is opened takes the number of a closed stream and gets its text.
-    Writing to a closed stdout then fails, and writing to a closed stderr does nothing.
+    Otherwise the next opened file gets the descriptor of a closed stream, and the stream's text.
+    Afterwards writing to a closed stdout fails, and writing to a closed stderr does nothing.
     """
     for number, mode in ((0, os.O_RDONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, mode)  # gets the lowest number that is free, which is this one
+            os.open(os.devnull, mode)  # open() returns the lowest free descriptor: this one
     if sys.stdin is None:
-        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - for all the time
+        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - until exit
     if sys.stdout is None:
         sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     if sys.stderr is None:
@@ -69,14 +69,14 @@ def open_standard_streams() -> None:
 
 
 def styled(text: str, code: str, stream: TextIO) -> str:
-    """``text`` with a terminal style where a person watches the stream."""
+    """Adds a terminal style to ``text`` if the stream is a terminal with colours."""
     return f"\x1b[{code}m{text}\x1b[0m" if watched(stream) else text
 
 
 def write(text: str, out: Path | None = None) -> None:
     """Writes a document to a file, or to stdout.
 
-    A file is written beside its place and renamed, so that a failure leaves nothing half.
+    Writes a file under another name and renames it, so that a failure leaves no partial file.
 
     Raises:
         UsageError: if the file cannot be written.

@@ -1,6 +1,6 @@
-"""What ``explain`` shows of each stage in each form; the command line and REST share it.
+"""The output of ``explain`` for each stage and form, for the command line and REST.
 
-A stage becomes a document first, and every form but JSON is a rendering of that document.
+Each stage becomes a document first. All forms but JSON are renderings of the document.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _STOPPED: Mapping[StopReason, str] = MappingProxyType(
         "cancelled": "cancelled",
     }
 )
-"""Why a search ended, for people; documents have the names."""
+"""The reasons for the end of a search, for people; documents have the names."""
 
 AnyStage = QueryDocument | LogicalDocument | Memo | Physical
 
@@ -53,12 +53,12 @@ def explained(
     colour: bool = False,
     analysis: Analysis | None = None,
 ) -> str:
-    """One stage in one form; the stages after ``logical`` need a :class:`Planned`.
+    """Renders a stage in a form; the stages after ``logical`` need a :class:`Planned`.
 
-    A search that was traced shows its steps below its plan.
+    A traced search shows its steps below its plan.
 
     Raises:
-        UsageError: where a stage has no picture.
+        UsageError: if the stage has no such form.
     """
     if form == "json" or (form == "text" and stage == "plan"):
         return json_text(document(translated, stage, costs=costs, why=why, analysis=analysis))
@@ -74,7 +74,7 @@ def document(
     why: bool = False,
     analysis: Analysis | None = None,
 ) -> AnyStage | PlanDocument:
-    """The document of a stage."""
+    """Builds the document of a stage."""
     if stage == "plan":
         return plan_document(_planned(translated).plan)
     return _document(translated, stage, costs, why, analysis)
@@ -102,7 +102,7 @@ def _document(
 def rendered(
     shown: AnyStage | PlanDocument, form: Format, name: str, *, colour: bool = False
 ) -> str:
-    """A document for people; ``name`` is what its query is called.
+    """Renders a document for people; ``name`` is the name of its query.
 
     Raises:
         UsageError: if the document has no such form.
@@ -126,14 +126,14 @@ def rendered(
 
 
 def misplaced(stage: Stage, form: Format, **details: bool) -> str | None:
-    """The first detail of the plan asked for where no plan is shown, or no room is for it."""
+    """Returns the first requested detail that the stage or the form cannot show, or None."""
     if stage == "physical" and form in ("text", "json"):
         return None
-    return next((name for name, asked in details.items() if asked), None)
+    return next((name for name, requested in details.items() if requested), None)
 
 
 def stored_plan(plan: PhysicalPlan, name: str, stage: Stage, form: Format) -> str:
-    """A plan document shown without the query that it came from."""
+    """Renders a stored plan, without its query."""
     if form == "json" or (form == "text" and stage == "plan"):
         return plan.to_json()
     page = html.Page(name, "Physical plan", numbers=(("plan", plan.digest),))
@@ -141,7 +141,7 @@ def stored_plan(plan: PhysicalPlan, name: str, stage: Stage, form: Format) -> st
 
 
 def plan_text(shown: Physical, *, colour: bool = False) -> str:
-    """The plan's tree, and below it what the search did, and a run if there was one."""
+    """Renders the plan's tree, then the numbers of the search, and of a run if any."""
     picture, why, run = shown.picture, shown.why, shown.measured
     notes: dict[int, tuple[str, ...]] = {}
     if why is not None:
@@ -166,7 +166,7 @@ def plan_text(shown: Physical, *, colour: bool = False) -> str:
 
 
 def summary(shown: Physical) -> str:
-    """What the plan costs beside the query as written, and how it was found, a line each."""
+    """Returns the costs of the plan and of the query as written, and the size of the search."""
     per, memo = shown.picture.per, shown.memo
     cut = "" if shown.stop_reason == "complete" else f", {_STOPPED[shown.stop_reason]}"
     shared = ""
@@ -191,7 +191,7 @@ def _period(shown: Physical) -> str:
 
 
 def _gain(before: float, after: float) -> str:
-    """How many times cheaper the plan is than the query as written."""
+    """Returns by which factor the plan is cheaper than the query as written."""
     if after <= 0 or before / after < 1.005:
         return ": as good as written"
     ratio = before / after

@@ -1,7 +1,7 @@
-"""The options of the command line that several commands share, each declared once.
+"""The options that several commands share, each declared once.
 
-A group of options is a dataclass, whose fields are declared as Typer wants parameters. A command
-takes the group as one parameter, and `command` gives Typer a parameter for each field.
+A group of options is a dataclass with fields in the form of Typer parameters. A command takes the
+group as one parameter, and `command` gives Typer a parameter for each field.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ OUTPUT = "Output"
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
-    """A function as a command: an option for each field of a parameter that is a group."""
+    """Converts a function to a command, with an option for each field of a group of options."""
     parameters: list[inspect.Parameter] = []
     groups: dict[str, type[Any]] = {}
     for parameter in inspect.signature(function, eval_str=True).parameters.values():
@@ -102,7 +102,7 @@ Debug = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputOptions:
-    """Where edges are read, and what they are; lists are of ``[LABEL=]FILE``."""
+    """The input files and their format; lists are of ``[LABEL=]FILE``."""
 
     input_: Annotated[
         list[str],
@@ -177,7 +177,7 @@ class InputOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryOptions(InputOptions):
-    """How a query is read and planned, over which input."""
+    """The language of a query, its input, and the options of planning."""
 
     language: Annotated[
         str | None,
@@ -295,11 +295,11 @@ class QueryOptions(InputOptions):
 
     @property
     def only_for_planning(self) -> str | None:
-        """The first option given that says nothing to a run of a plan, None without any."""
+        """The first option on the command line that a stored plan cannot use, or None."""
         for field in fields(self):
             if field.name in _ONLY_FOR_PLANNING:
-                unsaid = [] if field.default is MISSING else field.default
-                if getattr(self, field.name) != unsaid:
+                default = [] if field.default is MISSING else field.default
+                if getattr(self, field.name) != default:
                     return f"--{field.name.replace('_', '-')}"
         return None
 

@@ -33,8 +33,8 @@ def shown_progress(
 ) -> Iterator[OnProgress]:
     """Yields a function that shows progress on stderr; if ``wanted`` is None, only on a terminal.
 
-    On a terminal that results go to as well there is no bar, since both would mix. With a
-    ``plan`` lines name the operator that is furthest from its estimates so far.
+    A terminal that shows results has no bar, since both would mix. With a ``plan``, each line names
+    the operator with the largest q-error so far.
     """
     mixed = sys.stdout.isatty()
     if wanted is False or (wanted is None and not watched(sys.stderr)):
@@ -53,10 +53,10 @@ def _show_wait(progress: Progress) -> None:
 
 
 def counts(progress: Progress) -> str:
-    """The edges read and results found so far."""
-    told = f"{progress.edges:,} edges, {progress.results:,} results"
+    """Returns the number of edges and results so far, as text."""
+    text = f"{progress.edges:,} edges, {progress.results:,} results"
     aside = [("late", progress.late), ("rejected", progress.rejected)]
-    return told + "".join(f", {count:,} {what}" for what, count in aside if count)
+    return text + "".join(f", {count:,} {what}" for what, count in aside if count)
 
 
 class _Lines:
@@ -79,8 +79,8 @@ class _Lines:
                 return
             self._phase, self._next = progress.phase, now + _SECONDS_BETWEEN_LINES
         done = "" if progress.fraction is None else f" {progress.fraction:.0%}"
-        found = f": {counts(progress)}" if progress.phase == "running" else ""
-        say(f"{_PHASES[progress.phase]}{done}{found}{self._furthest_off(progress)}")
+        counted = f": {counts(progress)}" if progress.phase == "running" else ""
+        say(f"{_PHASES[progress.phase]}{done}{counted}{self._furthest_off(progress)}")
 
     def _furthest_off(self, progress: Progress) -> str:
         if self._plan is None or not progress.operators:
@@ -97,7 +97,7 @@ class _Lines:
 
 @contextmanager
 def bar(stream: TextIO) -> Iterator[tuple[OnProgress, Callable[[str], None]]]:
-    """A progress bar at the bottom of a terminal, and a function to print above it."""
+    """Yields a progress bar at the bottom of a terminal, and a function to print above it."""
     from rich.console import Console
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
@@ -106,13 +106,13 @@ def bar(stream: TextIO) -> Iterator[tuple[OnProgress, Callable[[str], None]]]:
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),
-        TextColumn("{task.fields[found]}"),
+        TextColumn("{task.fields[counted]}"),
         TimeElapsedColumn(),
         console=Console(file=stream),
         transient=True,
-        redirect_stdout=False,  # results are for whoever reads stdout
-    ) as bars:
-        task = bars.add_task("starting", total=1.0, found="")
+        redirect_stdout=False,  # stdout is for results
+    ) as display:
+        task = display.add_task("starting", total=1.0, counted="")
 
         def show(progress: Progress) -> None:
             if progress.phase == "waiting":
@@ -120,21 +120,21 @@ def bar(stream: TextIO) -> Iterator[tuple[OnProgress, Callable[[str], None]]]:
             if progress.fraction is None or (
                 progress.phase == "reading" and progress.fraction >= 1
             ):
-                # Spark may still be starting, or the input has no end: nobody knows how far it is.
-                bars.tasks[0].total = None  # which update() cannot do
+                # Spark may still be starting, or the input is unbounded: the progress is unknown.
+                display.tasks[0].total = None  # update() cannot reset the total
                 phase = "starting" if progress.phase == "reading" else progress.phase
-                found = counts(progress) if progress.phase == "running" else ""
-                bars.update(task, description=_PHASES[phase], found=found)
+                counted = counts(progress) if progress.phase == "running" else ""
+                display.update(task, description=_PHASES[phase], counted=counted)
                 return
-            bars.update(
+            display.update(
                 task,
                 total=1.0,
                 completed=progress.fraction,
                 description=_PHASES[progress.phase],
-                found=counts(progress) if progress.phase == "running" else "",
+                counted=counts(progress) if progress.phase == "running" else "",
             )
 
         def say_above(line: str) -> None:
-            bars.console.print(line, markup=False, highlight=False, soft_wrap=True)
+            display.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
         yield show, say_above

@@ -1,4 +1,4 @@
-"""From options of the command line to a request, with the files that they name."""
+"""Builds requests from options of the command line, with the files that the options name."""
 
 from __future__ import annotations
 
@@ -23,89 +23,91 @@ if TYPE_CHECKING:
 
 
 def read_query(argument: str) -> QueryText:
-    """The query or plan of an argument; errors as of `load_query`."""
+    """Reads the query or plan of an argument; raises the errors of `load_query`."""
     return load_query(argument, sys.stdin)
 
 
 def read_catalog(path: Path | None) -> Catalog | None:
-    """The catalog of a file; None without a file.
+    """Reads the catalog of a file; returns None without a file.
 
     Raises:
-        UsageError: if it cannot be used, with file and line.
+        UsageError: if the catalog cannot be used, with file and line.
     """
     return None if path is None else load_catalog(path)
 
 
-def plan_request(query: QueryText, asked: QueryOptions) -> PlanRequest:
-    """The request to plan a query.
+def plan_request(query: QueryText, options: QueryOptions) -> PlanRequest:
+    """Builds the request to plan a query.
 
     Raises:
-        UsageError: if it is a plan already, or catalog or inputs cannot be used.
+        UsageError: if the text is a plan, or catalog or inputs cannot be used.
     """
     if query.is_plan:
         raise UsageError(f"{query.name} is a plan, but this command takes a query")
-    catalog = read_catalog(asked.catalog)
-    for key, value in (("time_unit", asked.time_unit), ("vertex_type", asked.vertex_type)):
+    catalog = read_catalog(options.catalog)
+    for key, value in (("time_unit", options.time_unit), ("vertex_type", options.vertex_type)):
         if catalog is not None and value is not None:
             raise UsageError(
-                f"--{key.replace('_', '-')} is for input without a catalog, and {asked.catalog} "
+                f"--{key.replace('_', '-')} is for input without a catalog, and {options.catalog} "
                 f"says {key} itself",
                 hint=f"change {key} there, or leave --catalog out",
             )
-    # A catalog has statistics already; without one the inputs are measured.
-    files, graph = files_of(asked) if catalog is None else ((), ())
+    # Planning measures the inputs only without a catalog.
+    files, graph = files_of(options) if catalog is None else ((), ())
     return PlanRequest(
         query.text,
         query.name,
-        asked.language,
+        options.language,
         catalog,
         files,
-        asked.planning,
+        options.planning,
         graph,
-        unit_of(asked.time_unit),
-        asked.vertex_type or "string",
+        unit_of(options.time_unit),
+        options.vertex_type or "string",
     )
 
 
-def files_of(asked: InputOptions) -> tuple[tuple[EdgeFile, ...], tuple[EdgeFile, ...]]:
-    """The files of the stream, and those of the stored graph.
+def files_of(options: InputOptions) -> tuple[tuple[EdgeFile, ...], tuple[EdgeFile, ...]]:
+    """Returns the files of the stream, and the files of the stored graph.
 
     Raises:
-        UsageError: if one cannot be used.
+        UsageError: if a file cannot be used.
     """
-    unit, kind = unit_of(asked.time_unit), asked.vertex_type or "string"
-    layout = asked.columns is not None or asked.sep is not None
-    if not (asked.input_ or asked.stored or asked.vertices or layout):
+    unit, kind = unit_of(options.time_unit), options.vertex_type or "string"
+    layout = options.columns is not None or options.sep is not None
+    if not (options.input_ or options.stored or options.vertices or layout):
         return (), ()
     from ..running.runs import read_inputs, read_vertices
 
-    files = read_inputs(asked.input_, asked.columns, asked.sep, time_unit=unit, vertex_type=kind)
-    graph = read_inputs(asked.stored, stored=True, time_unit=unit, vertex_type=kind)
-    return files, graph + read_vertices(asked.vertices, time_unit=unit, vertex_type=kind)
+    files = read_inputs(
+        options.input_, options.columns, options.sep, time_unit=unit, vertex_type=kind
+    )
+    graph = read_inputs(options.stored, stored=True, time_unit=unit, vertex_type=kind)
+    return files, graph + read_vertices(options.vertices, time_unit=unit, vertex_type=kind)
 
 
 def inputs_to_run(
-    plan: PhysicalPlan, asked: QueryOptions
+    plan: PhysicalPlan, options: QueryOptions
 ) -> dict[str, tuple[EdgeFile, ...] | LiveSource]:
-    """The inputs of each stream of a plan; errors as of `headrace.inputs_of_plan`."""
+    """Returns the inputs of each stream; raises the errors of `headrace.inputs_of_plan`."""
     from ..running.runs import inputs_of_plan
 
     return inputs_of_plan(
         plan,
-        read_catalog(asked.catalog),
-        asked.input_,
-        asked.columns,
-        asked.sep,
-        stored=asked.stored,
-        vertices=asked.vertices,
+        read_catalog(options.catalog),
+        options.input_,
+        options.columns,
+        options.sep,
+        stored=options.stored,
+        vertices=options.vertices,
     )
 
 
 def unit_of(time_unit: str | None) -> str:
-    """The name of the unit of ``--time-unit``.
+    """Returns the time unit of ``--time-unit``.
 
     Raises:
-        UsageError: if it is empty.
+        UsageError: if the unit is empty.
     """
     from ..algebra.durations import unit
 
@@ -121,10 +123,10 @@ def warn(translated: Translated) -> None:
 
 
 def spark_settings(conf: Sequence[str]) -> dict[str, str]:
-    """The settings of ``--conf``.
+    """Returns the settings of ``--conf``.
 
     Raises:
-        UsageError: if one is not of the form KEY=VALUE.
+        UsageError: if a setting does not have the form KEY=VALUE.
     """
     for text in conf:
         if "=" not in text:
@@ -133,10 +135,10 @@ def spark_settings(conf: Sequence[str]) -> dict[str, str]:
 
 
 def per_second(speed: str, time_unit: str) -> float:
-    """The time units per second of ``--speed``, which is a number or a length of time.
+    """Returns the time units per second of ``--speed``, a number or a length of time.
 
     Raises:
-        UsageError: if it is neither.
+        UsageError: if the speed is neither.
     """
     from ..algebra.durations import DurationError, ticks
 
@@ -151,10 +153,10 @@ def per_second(speed: str, time_unit: str) -> float:
 
 
 def trigger_interval(trigger: str, at_once: str) -> str | None:
-    """The interval of ``--trigger`` in Spark's form; None for as fast as possible.
+    """Returns the interval of ``--trigger`` for Spark; None for as fast as possible.
 
     Raises:
-        UsageError: if it is neither ``at_once`` nor a length of time with its unit.
+        UsageError: if the trigger is neither ``at_once`` nor a length of time with its unit.
     """
     from ..algebra.durations import DurationError, ticks
 

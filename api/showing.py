@@ -1,4 +1,4 @@
-"""Results of a run on a terminal, as they come: a few of each batch, and their number."""
+"""Results of a run on a terminal: some results of each micro-batch, and the total number."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _SHOWN_PER_BATCH = 4
 def shown_results(plan: PhysicalPlan, folder: Path) -> Iterator[Callable[[Progress], None]]:
     """Yields a function for a run's progress that prints new results in ``folder`` to stdout.
 
-    ``folder`` takes JSON lines, a file or more per batch. On a terminal a bar stands below.
+    The run writes JSON lines to ``folder``. A terminal also shows a progress bar below.
     """
     seconds = seconds_in(plan.time_unit)
     seen: set[str] = set()
 
-    def fresh(progress: Progress) -> Iterator[str]:
+    def new_lines(progress: Progress) -> Iterator[str]:
         if progress.phase != "running" or not folder.is_dir():
             return
         for path in sorted(folder.glob("part-*.jsonl")):
@@ -48,7 +48,7 @@ def shown_results(plan: PhysicalPlan, folder: Path) -> Iterator[Callable[[Progre
         with bar(sys.stdout) as (show, say):
 
             def on_terminal(progress: Progress) -> None:
-                for line in fresh(progress):
+                for line in new_lines(progress):
                     say(line)
                 show(progress)
 
@@ -56,7 +56,7 @@ def shown_results(plan: PhysicalPlan, folder: Path) -> Iterator[Callable[[Progre
     else:
 
         def in_pipe(progress: Progress) -> None:
-            for line in fresh(progress):
+            for line in new_lines(progress):
                 print(line, flush=True)
 
         yield in_pipe
@@ -76,7 +76,7 @@ def result_text(result: dict[str, Any], seconds: float | None) -> str:
 
 
 def _instant(ticks: int, seconds: float | None) -> str:
-    """An instant as a date, if ticks count from 1970 in a known unit."""
+    """Returns an instant as a date if ticks count from 1970 in a known unit, else as a number."""
     if seconds is None:
         return str(ticks)
     try:

@@ -42,4 +42,4 @@ REST: Final[Names] = MappingProxyType(
         "logs": "the log of the service",
     }
 )
-"""Members of request bodies, and settings of whoever runs the service."""
+"""Members of request bodies, and settings of the service's operator."""

@@ -3,7 +3,7 @@
 In: options of the command line. Out: documents and results on stdout or in files, messages on
 stderr.
 
-Invariant: a command imports what it needs when it runs, so that a small one answers at once.
+Invariant: a command imports its modules when it runs, so that small commands start fast.
 
 May import: all folders.
 Start with: ``explain.py``.

@@ -1,4 +1,4 @@
-"""``headrace demo``: a real query on real data, from text to results, and the page beside it."""
+"""``headrace demo``: runs an example query on real data, with the page of the service."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from ...planning.planner import Planned
 
 _LARGEST_BATCH = 2_500
-"""The most edges in a micro-batch, few enough for early results."""
+"""The maximum number of edges in a micro-batch: small, for early results."""
 _SPEED = "1d"
-"""The data's time replayed per second on a terminal."""
+"""The replay rate on a terminal, in application time per second."""
 _LOOK_SECONDS = 0.3
 _ENDED = ("finished", "failed", "stopped")
 
@@ -92,7 +92,7 @@ def demo(
     ):
         text = read_text(folder / f"{query}.rq")
         catalog = load(folder / "catalog.yaml")
-        asked: dict[str, Any] = {
+        body: dict[str, Any] = {
             "query": text,
             "name": query,
             "largest_batch": _LARGEST_BATCH,
@@ -114,14 +114,14 @@ def demo(
         server = server_of(app)
         guide = _Guide(
             planned,
-            asked,
+            body,
             server=server,
             address=f"http://127.0.0.1:{listening.getsockname()[1]}",
             home=home,
             output=output,
             stays=stays,
         )
-        with listening, contextlib.suppress(KeyboardInterrupt):  # that is how it is meant to end
+        with listening, contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is the normal end
             guide.start()
             serve_at(listening, server)
         if guide.error is not None:
@@ -134,7 +134,7 @@ class _Guide(threading.Thread):
     def __init__(
         self,
         planned: Planned,
-        asked: dict[str, Any],
+        body: dict[str, Any],
         *,
         server: uvicorn.Server,
         address: str,
@@ -145,7 +145,7 @@ class _Guide(threading.Thread):
         super().__init__(name="headrace-demo", daemon=True)
         self.error: Exception | None = None
         self._planned = planned
-        self._asked = asked
+        self._body = body
         self._server = server
         self._address = address
         self._home = home
@@ -167,13 +167,13 @@ class _Guide(threading.Thread):
         while not self._server.started:
             time.sleep(_LOOK_SECONDS / 10)
         client = Client(self._address)
-        found = client.post("/queries", self._asked)
-        page = f"{self._address}/#/live/{found['id']}"
+        started = client.post("/queries", self._body)
+        page = f"{self._address}/#/live/{started['id']}"
         _say("The page", f"{page}\nshows the plan, the search for it, and the query as it runs.")
         if self._stays:
             _open(page)
-        results = self._home / "queries" / found["id"] / "results"
-        last = self._follow(client, found["id"], results)
+        results = self._home / "queries" / started["id"] / "results"
+        last = self._follow(client, started["id"], results)
         if self._output is not None:
             shutil.copytree(results, self._output, ignore=_NOTES, dirs_exist_ok=True)
         _say("Done", _account(last, self._output))
@@ -189,11 +189,11 @@ class _Guide(threading.Thread):
         edges = ", ".join(label for stream in plan.streams for label in stream.labels)
         _heading(f"Results on sixty days of MathOverflow ({edges}), as Spark finds them")
         with shown_results(plan, results) as show:
-            told, now = None, client.get(f"/queries/{id_}")
+            shown, now = None, client.get(f"/queries/{id_}")
             while now["state"] not in _ENDED:
-                if now["progress"] != told:
-                    told = now["progress"]
-                    show(_progress(told))
+                if now["progress"] != shown:
+                    shown = now["progress"]
+                    show(_progress(shown))
                 time.sleep(_LOOK_SECONDS)
                 now = client.get(f"/queries/{id_}")
             show(_progress(now["progress"]))
@@ -205,13 +205,13 @@ class _Guide(threading.Thread):
 _NOTES = shutil.ignore_patterns("_headrace")
 
 
-def _progress(told: dict[str, Any] | None) -> Any:
+def _progress(progress: dict[str, Any] | None) -> Any:
     from ...executor.spark.report import Progress
 
-    if told is None:
+    if progress is None:
         return Progress("starting", 0.0)
     names = ("phase", "fraction", "batch", "edges", "results", "now", "seconds")
-    return Progress(**{name: told[name] for name in names})
+    return Progress(**{name: progress[name] for name in names})
 
 
 def _account(document: dict[str, Any], output: Path | None) -> str:
@@ -230,7 +230,7 @@ def _check_empty(output: Path | None) -> None:
     from ...planning.errors import UsageError
 
     if output is not None and output.exists() and (not output.is_dir() or any(output.iterdir())):
-        raise UsageError(f"{output} is no empty folder", code="E-OUTPUT")
+        raise UsageError(f"{output} is not an empty folder", code="E-OUTPUT")
 
 
 def _listening(port: int | None) -> socket.socket:
@@ -258,8 +258,8 @@ def _show_plans(planned: Planned) -> None:
     from ..render import text
 
     colour = watched(sys.stdout)
-    found = planned.optimization
-    written, chosen = picture_of_plan(found.canonical_plan), physical_document(planned)
+    result = planned.optimization
+    written, chosen = picture_of_plan(result.canonical_plan), physical_document(planned)
     _say(
         "The query as it is written, run operator by operator", text.render(written, colour=colour)
     )

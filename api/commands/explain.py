@@ -1,4 +1,4 @@
-"""``headrace explain``: every stage of a query's way, in every form."""
+"""``headrace explain``: each stage of a query, in each form."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def explain(
         ),
     ] = False,
     out: opt.Out = None,
-    asked: opt.QueryOptions,
+    options: opt.QueryOptions,
     debug: opt.Debug = False,
 ) -> None:
     """Show how a query is understood, planned and costed."""
@@ -80,16 +80,16 @@ def explain(
     details = {"costs": costs, "trace": trace, "why": why, "analyze": analyze}
     wrong = misplaced(stage, format_, **details)
     if wrong is not None:
-        raise UsageError(f"--{wrong} goes with --stage physical and --format text or json")
+        raise UsageError(f"--{wrong} needs --stage physical and --format text or json")
     read = read_query(query)
     if read.is_plan:
-        wanted = " and ".join(f"--{name}" for name, given in details.items() if given)
+        wanted = " and ".join(f"--{name}" for name, requested in details.items() if requested)
         if wanted:
             need = "need" if " and " in wanted else "needs"
             raise UsageError(f"{wanted} {need} a query, but {read.name} is a plan")
         write(_stored_plan(read, stage, format_), out)
         return
-    request = plan_request(read, asked)
+    request = plan_request(read, options)
     if stage in ("query", "logical"):
         translated = translate_query(request)
         warn(translated)
@@ -104,17 +104,17 @@ def explain(
         costs=costs,
         why=why,
         colour=out is None and watched(sys.stdout),
-        analysis=_analysis(planned, asked) if analyze else None,
+        analysis=_analysis(planned, options) if analyze else None,
     )
     write(shown, out)
 
 
-def _analysis(planned: Planned, asked: opt.QueryOptions) -> Analysis:
+def _analysis(planned: Planned, options: opt.QueryOptions) -> Analysis:
     from ...running.analysis import analyze
     from ...running.runs import files_alone
     from ..request import inputs_to_run
 
-    return analyze(planned.plan, files_alone(inputs_to_run(planned.plan, asked)))
+    return analyze(planned.plan, files_alone(inputs_to_run(planned.plan, options)))
 
 
 def _stored_plan(read: QueryText, stage: Stage, form: Format) -> str:

@@ -10,7 +10,7 @@ def optimize(
     query: opt.Query,
     *,
     out: opt.Out = None,
-    asked: opt.QueryOptions,
+    options: opt.QueryOptions,
     debug: opt.Debug = False,
 ) -> None:
     """Find the cheapest plan of a query and write it as JSON, for headrace run."""
@@ -19,7 +19,7 @@ def optimize(
     from ..explanation import summary
     from ..request import plan_request, read_query, warn
 
-    planned = find_plan(plan_request(read_query(query), asked))
+    planned = find_plan(plan_request(read_query(query), options))
     warn(planned)
     write(planned.plan.to_json(), out)
     if out is not None:

@@ -51,7 +51,7 @@ def plans(
         ),
     ] = "text",
     out: opt.Out = None,
-    asked: opt.QueryOptions,
+    options: opt.QueryOptions,
     debug: opt.Debug = False,
 ) -> None:
     """Show the complete plans of a query: how many there are, and the cheapest ones."""
@@ -64,7 +64,7 @@ def plans(
 
     if seed is not None and sample is None:
         raise UsageError("--seed needs --sample: the ranking is the same every time")
-    planned = optimize(plan_request(read_query(query), asked))
+    planned = optimize(plan_request(read_query(query), options))
     warn(planned)
     try:
         space = planned.optimization.plans

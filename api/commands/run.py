@@ -114,7 +114,7 @@ def run(
             show_default=False,
         ),
     ],
-    asked: opt.QueryOptions,
+    options: opt.QueryOptions,
     debug: opt.Debug = False,
 ) -> None:
     """Run a query, or a plan made before, on Spark, until its input ends or you stop it."""
@@ -135,24 +135,24 @@ def run(
     interval = None if trigger is None else trigger_interval(trigger, _AT_ONCE)
     read = read_query(query)
     if read.is_plan:
-        if (option := asked.only_for_planning) is not None:
-            raise UsageError(f"{option} is for planning, and {read.name} is a plan already")
+        if (option := options.only_for_planning) is not None:
+            raise UsageError(f"{option} needs a query, but {read.name} is a plan already")
         plan = read.plan
-        if asked.simple_budget is not None:
-            plan = plan.with_simple_budget(asked.simple_budget)
+        if options.simple_budget is not None:
+            plan = plan.with_simple_budget(options.simple_budget)
     else:
-        planned = optimize(plan_request(read, asked))
+        planned = optimize(plan_request(read, options))
         warn(planned)
         plan = planned.plan
-    inputs = inputs_to_run(plan, asked)
-    live = [given for given in inputs.values() if isinstance(given, LiveSource)]
+    inputs = inputs_to_run(plan, options)
+    live = [source for source in inputs.values() if isinstance(source, LiveSource)]
     if live:
         if trigger == _AT_ONCE:
             raise UsageError(
                 f"--trigger {_AT_ONCE} is for files; a live source is read until you stop it"
             )
         reading = ", ".join(source.description for source in live)
-        say(f"reading {reading} until Ctrl-C; the same command goes on from there")
+        say(f"reading {reading} until Ctrl-C; the same command resumes the run")
     with shown_progress(progress, plan) as show:
         from ...executor.spark.host.errors import OutputError
         from ...executor.spark.reading.replay import LARGEST_SLICE

@@ -107,16 +107,18 @@ def serve(
 
     local = host in _LOOPBACK
     place = (home or default_home()).absolute()
-    known = read_tokens(tokens) if tokens is not None else ()
-    if not (local or known):
-        say_warning(f"whoever reaches {host} may use this service: --tokens asks who it is")
+    accepted = read_tokens(tokens) if tokens is not None else ()
+    if not (local or accepted):
+        say_warning(
+            f"every client that reaches {host} may use this service: --tokens requires a token"
+        )
     settings = Settings(
         database=database or sqlite_url(place),
         catalog=read_catalog(catalog),
-        # Behind loopback no page of another site may call it by a name of its own.
+        # Behind loopback, refuse other host names: pages of other sites could use them.
         hosts=("127.0.0.1", "localhost", "[::1]") if local else (),
         origins=tuple(allow_origin or ()),
-        tokens=known,
+        tokens=accepted,
         searches_at_once=searches,
         home=place,
         allow_sources=allow_sources,
@@ -125,7 +127,7 @@ def serve(
         engine=EngineOptions(master, conf=spark_settings(conf or ()), debug=debug),
     )
     listening = listen(host, port)
-    with listening, contextlib.suppress(KeyboardInterrupt):  # that is how it is meant to end
+    with listening, contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is the normal end
         app = create_app(settings)
         name = f"[{host}]" if ":" in host else host
         address = f"http://{name}:{listening.getsockname()[1]}"

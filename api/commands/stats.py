@@ -1,4 +1,4 @@
-"""``headrace stats``: the statistics of a stream, measured and kept in a catalog."""
+"""``headrace stats``: measures the statistics of a stream, and writes a catalog."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _REJECTED_SHOWN = 3
 
 def stats(
     *,
-    asked: opt.InputOptions,
+    options: opt.InputOptions,
     rows: Annotated[
         int | None,
         typer.Option(
@@ -72,11 +72,11 @@ def stats(
     from ...planning.errors import RunError
     from ..request import files_of
 
-    if not (asked.input_ or asked.stored or asked.vertices):
+    if not (options.input_ or options.stored or options.vertices):
         raise UsageError(
             "there is nothing to measure: name files with --input, --stored or --vertices"
         )
-    files, graph = files_of(asked)
+    files, graph = files_of(options)
     try:
         catalog, measured = measured_catalog(files, graph, rows=rows or ROWS, strict=strict)
     except EdgeFileError as error:
@@ -101,8 +101,8 @@ def _warn(measurement: Measurement) -> None:
         from ...catalog.measurement import MOST_LABELS
 
         say_warning(
-            f"there are more labels than the {MOST_LABELS:,} that are measured; of the others "
-            "nothing is known (open_labels: true)"
+            f"the input has more than {MOST_LABELS:,} labels; the further labels were not measured "
+            "(open_labels: true)"
         )
     if not measurement.rejected_count:
         return

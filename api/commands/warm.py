@@ -19,6 +19,6 @@ def warm(*, debug: opt.Debug = False) -> None:
     )
     if done.left:
         raise RunError(
-            f"no query calls {', '.join(done.left)}, or the code of them could not be kept",
-            hint=f"see that {done.folder} has room",
+            f"no machine code could be stored for {', '.join(done.left)}",
+            hint=f"check that {done.folder} is writable and has space",
         )

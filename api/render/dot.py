@@ -7,7 +7,7 @@ from ...documents.picture import BoxDocument, PictureDocument
 
 
 def render(picture: PictureDocument) -> str:
-    """A digraph whose edges follow the rows, from the inputs up to the answer."""
+    """Renders a digraph with edges in the direction of rows, from the inputs to the answer."""
     lines = [
         "digraph plan {",
         "  rankdir=BT;",
@@ -20,13 +20,13 @@ def render(picture: PictureDocument) -> str:
 
 
 def quoted(text: str) -> str:
-    """``text`` as a DOT string in which nothing is an escape or entity of DOT's own."""
+    """Quotes ``text`` as a DOT string, without escapes or entities."""
     clean = printable(text).replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"')
     return f'"{clean}"'
 
 
 def box_lines(box: BoxDocument, picture: PictureDocument) -> list[str]:
-    """What stands in a box, line by line: operator, arguments, estimates."""
+    """Returns the lines of a box: operator, arguments, estimates."""
     lines = [f"{box.symbol} {box.operator}"]
     if box.summary:
         lines.append(box.summary)

@@ -1,8 +1,8 @@
 """A plan as one self-contained page.
 
-The page asks for nothing from anywhere and runs no script (its content security policy
-says so); an operator's details open by the browser's own ``<details>``. The tree is drawn
-by style rules: top down on a wide screen, indented on a narrow one.
+The page loads no other file and runs no script, as its content security policy states. The
+details of an operator are a ``<details>`` element. Style rules draw the tree: top down on a wide
+screen, indented on a narrow one.
 """
 
 from __future__ import annotations
@@ -21,10 +21,15 @@ _HERE = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The texts around the tree, all of them plain text.
+    """The plain texts around the tree.
 
-    ``numbers`` are (name, value); ``texts`` are (heading, preformatted text); ``tables``
-    are (heading, head row, rows).
+    Attributes:
+        title: the title of the page.
+        heading: the heading of the tree.
+        query: the text of the query.
+        numbers: pairs of name and value.
+        texts: pairs of heading and preformatted text.
+        tables: headings with a head row and rows.
     """
 
     title: str
@@ -56,8 +61,8 @@ def _tree(picture: PictureDocument) -> str:
     out: list[str] = []
     shared = picture.shared
     seen: set[int] = set()
-    # An explicit stack, since plans may be deeper than Python likes: ids still to be
-    # drawn, and tags to be written when what is above them on the stack is done.
+    # Use an explicit stack, since plans may be deeper than Python's recursion limit. The stack has
+    # ids to draw, and tags to write after the entries above them.
     pending: list[int | str] = ["</ul>", picture.root.id]
     out.append("<ul>")
     while pending:

@@ -1,4 +1,4 @@
-"""What operators did, as columns beside a plan's estimates."""
+"""Measured numbers of operators, as columns beside a plan's estimates."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ from ...documents.runs import MeasuredDocument
 from .text import Columns
 
 FAR_OFF = 10.0
-"""A q-error from here on is marked."""
+"""The least q-error that gets a mark."""
 
 _NAMES = {"rate": "rows", "validity": "valid", "population": "held"}
 
 
 def columns(picture: PictureDocument, nodes: Mapping[int, MeasuredDocument]) -> Columns:
-    """The measured figures in the order of the estimated ones, the largest q-error with its name
-    and marked ``!`` if far off, and the operator's work."""
+    """Returns columns with measured numbers in the order of the estimates.
+
+    Further columns have the largest q-error with its name (marked ``!`` if large), and the work of
+    the operator.
+    """
 
     def cells(node: MeasuredDocument) -> tuple[str, ...]:
-        works = node.seconds > 0  # what Spark does, or a reader, has no clock of its own
+        works = node.seconds > 0  # operators of Spark and readers have no measured time
         return (
             picture.per(node.rate),
             duration(node.validity, picture.time_unit) if node.rows_out else "",
@@ -38,9 +41,9 @@ def columns(picture: PictureDocument, nodes: Mapping[int, MeasuredDocument]) -> 
 
 
 def furthest_off(picture: PictureDocument, nodes: Mapping[int, MeasuredDocument]) -> str:
-    """The operator whose estimate is furthest off, as a line; nothing if all are good."""
-    errors = [(id_, *found) for id_, node in nodes.items() if (found := node.q_error.largest)]
-    id_, name, error = max(errors, key=lambda found: found[2], default=(0, "rate", 1.0))
+    """Returns a line with the operator of the largest q-error; empty text if all are small."""
+    errors = [(id_, *largest) for id_, node in nodes.items() if (largest := node.q_error.largest)]
+    id_, name, error = max(errors, key=lambda error: error[2], default=(0, "rate", 1.0))
     if error < 1.005:
         return ""
     box = picture.boxes[id_]

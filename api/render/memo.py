@@ -18,7 +18,7 @@ from ...documents.memo import Group, Memo, Winner
 
 
 def render(memo: Memo) -> str:
-    """The groups below the root, then those that nothing reads, each with its winners."""
+    """Renders the groups below the root, then unread groups, each with its winners."""
     return "".join(f"{line}\n" for group in _topological(memo) for line in _lines(group))
 
 
@@ -42,7 +42,7 @@ def _winner(winner: Winner, *, last: bool) -> Iterator[str]:
 
 
 def _topological(memo: Memo) -> list[Group]:
-    """Parents first where there is no circle: reverse postorder of a depth-first walk."""
+    """Sorts groups by reverse postorder: parents first, except in cycles."""
     groups = {group.id: group for group in memo.groups}
     order: list[Group] = []
     seen: set[int] = set()
@@ -52,7 +52,7 @@ def _topological(memo: Memo) -> list[Group]:
 
 
 def _postorder(groups: Mapping[int, Group], start: int, seen: set[int]) -> list[Group]:
-    """The groups below one, itself last, that were not seen before."""
+    """Returns the unseen groups below a group, and the group itself last."""
     order: list[Group] = []
     pending = [] if start in seen else [(groups[start], _read(groups[start]))]
     seen.add(start)
@@ -68,5 +68,5 @@ def _postorder(groups: Mapping[int, Group], start: int, seen: set[int]) -> list[
 
 
 def _read(group: Group) -> list[int]:
-    """The groups that a group reads, each once."""
+    """Returns the distinct groups that a group reads."""
     return list(dict.fromkeys(i for e in group.expressions for i in e.inputs))

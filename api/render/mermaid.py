@@ -1,4 +1,4 @@
-"""A plan as a Mermaid flowchart, for Markdown pages that draw it."""
+"""A plan as a Mermaid flowchart, for Markdown pages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .dot import box_lines
 
 
 def render(picture: PictureDocument) -> str:
-    """A flowchart whose arrows follow the rows, from the inputs up to the answer."""
+    """Renders a flowchart with arrows in the direction of rows, from the inputs to the answer."""
     lines = ["flowchart BT"]
     lines += [f'  n{box.id}["{_label(box, picture)}"]' for box in picture.boxes]
     lines += [f"  n{child} --> n{box.id}" for box in picture.boxes for child in box.inputs]
@@ -22,7 +22,7 @@ def render(picture: PictureDocument) -> str:
 
 
 def escaped(text: str) -> str:
-    """``text`` with all that Mermaid or HTML could read as markup as numbered entities."""
+    """Escapes ``text``: the markup characters of Mermaid and HTML become numbered entities."""
     return "".join(
         c if c.isalnum() or c in " .,→⋈σ∪π∅⊔∞·–" else f"#{ord(c)};" for c in printable(text)
     )

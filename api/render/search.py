@@ -1,4 +1,4 @@
-"""How a search went, as text: its steps, the reasons for its plan, and what its rules did."""
+"""A search as text: its steps, the reasons for its plan, and the counters of its rules."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ A join over G0(v0,v1) calls the columns of G0 so, and is on those that both inpu
 
 
 def steps(trace: Steps, per: Unit) -> str:
-    """A trace, a few lines for each step; costs in the unit ``per``."""
+    """Renders a trace, a few lines for each step; costs are in the unit ``per``."""
     lines = [_LEGEND]
     explained: set[str] = set()
     total = len(trace.steps) + trace.more
@@ -25,7 +25,7 @@ def steps(trace: Steps, per: Unit) -> str:
     before = 0
     for step in trace.steps:
         if not isinstance(step, PlanStep | RuleStep):
-            continue  # tried in vain: kept for the page alone
+            continue  # only the page shows steps without a change
         lines += _gap(step.step - before - 1, width)
         before = step.step
         head, *rest = _step(step, trace, per, explained)
@@ -39,7 +39,7 @@ def steps(trace: Steps, per: Unit) -> str:
 
 
 def reasons(why: Mapping[str, Reason], per: Unit, *, complete: bool) -> dict[int, tuple[str, ...]]:
-    """Lines for each node of a plan: where it came from, and what it was chosen over.
+    """Renders the reason for each node: its derivation and the runner-up.
 
     A search that is not ``complete`` may have missed an alternative.
     """
@@ -51,7 +51,7 @@ RULE_COLUMNS = ("rule", "bindings", "results", "known", "ms")
 
 
 def rule_rows(statistics: MemoStatistics) -> tuple[tuple[str, ...], ...]:
-    """What each rule that was tried did, as cells of `RULE_COLUMNS`."""
+    """Returns the counters of each matched rule, as cells of `RULE_COLUMNS`."""
     return tuple(
         (rule, str(did.bindings), str(did.fired), str(did.duplicates), f"{did.ms:.2f}")
         for rule, did in statistics.rules.items()
@@ -60,7 +60,7 @@ def rule_rows(statistics: MemoStatistics) -> tuple[tuple[str, ...], ...]:
 
 
 def rules(statistics: MemoStatistics, *, times: bool = True) -> str:
-    """What each rule that was tried did, a line each; with the ``times`` that it took."""
+    """Renders the counters of each matched rule; ``times`` adds the milliseconds."""
     rows = (RULE_COLUMNS, *rule_rows(statistics))
     table = rows if times else [row[:-1] for row in rows]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
@@ -81,7 +81,7 @@ def _gap(count: int, width: int) -> list[str]:
 
 
 def _step(step: PlanStep | RuleStep, trace: Steps, per: Unit, explained: set[str]) -> Iterator[str]:
-    """The head line, then further ones; a rule is explained when it is first applied."""
+    """Yields the lines of a step; the first step of a rule explains the rule."""
     if isinstance(step, PlanStep):
         yield _plan(step.plan, per)
         return
@@ -127,8 +127,8 @@ def _equation(member: Ancestor | SeenMember) -> str:
 
 def _reason(reason: Reason, per: Unit, none: str) -> Iterator[str]:
     for ancestor in reason.lineage:
-        made = f"by {ancestor.rule}" if ancestor.rule else "as written"
-        yield f"{_equation(ancestor)}, {made}"
+        derived = f"by {ancestor.rule}" if ancestor.rule else "as written"
+        yield f"{_equation(ancestor)}, {derived}"
     goal = _goal(reason.group, reason.required)
     if reason.lineage:
         run = f"run by {reason.rule}" + (f" for {goal}" if reason.required else "")

@@ -12,7 +12,7 @@ from ...documents.numbers import duration, number, share
 from ...documents.picture import BoxDocument, PictureDocument
 
 _WIDEST = 96
-"""Longer operator lines run into the columns rather than pushing them out of sight."""
+"""The widest operator column: longer lines overlap the next columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class _Line:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Further columns at the right: their heads, and the cells of each box by its id."""
+    """Further columns at the right: their heads, and the cells by box id."""
 
     heads: tuple[str, ...]
     cells: Mapping[int, tuple[str, ...]]
@@ -48,11 +48,15 @@ def render(
     notes: Mapping[int, tuple[str, ...]] | None = None,
     more: Columns | None = None,
 ) -> str:
-    """The tree, root first, one operator a line, ended by a newline.
+    """Renders the tree, root first, with one operator per line.
 
-    A box that is the input of several is drawn once and marked ``#n``; elsewhere its mark
-    refers to it. ``notes`` are further lines under a box, ``more`` further columns; ``colour``
-    adds terminal colours.
+    A shared box appears once with the mark ``#n``; its other readers show the mark.
+
+    Args:
+        picture: the drawing of the plan.
+        colour: whether to add terminal colours.
+        notes: further lines under a box, by box id.
+        more: further columns.
     """
     lines = list(_lines(picture, notes or {}))
     if picture.root.estimate is None:

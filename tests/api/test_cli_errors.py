@@ -67,11 +67,11 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
         ("explain", QUERY, "-i", A2Q, "--columns", "src,ts"), "trg is missing"
     ),
     "a picture of a query": (("explain", QUERY, "--stage", "query", "-f", "dot"), "no dot form"),
-    "costs of a memo": (("explain", QUERY, "--stage", "memo", "--costs"), "--costs goes with"),
+    "costs of a memo": (("explain", QUERY, "--stage", "memo", "--costs"), "--costs needs --stage"),
     "a trace of a query": (
-        ("explain", QUERY, "--stage", "query", "--trace"), "--trace goes with --stage physical"
+        ("explain", QUERY, "--stage", "query", "--trace"), "--trace needs --stage physical"
     ),
-    "reasons in a picture": (("explain", QUERY, "--why", "-f", "dot"), "--why goes with"),
+    "reasons in a picture": (("explain", QUERY, "--why", "-f", "dot"), "--why needs --stage"),
     "reasons of a plan": (("explain", "{plan}", "--why"), "--why needs a query"),
     "a trace of a plan": (
         ("explain", "{plan}", "--costs", "--trace"), "--costs and --trace need a query"
@@ -103,7 +103,7 @@ def plan(headrace: Commands, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_wrong_usage(headrace: Commands, plan: Path, what: str) -> None:
+def test_wrong_usage_ends_with_exit_code_2(headrace: Commands, plan: Path, what: str) -> None:
     arguments, message = WRONG[what]
     done = headrace(*(a.replace("{plan}", str(plan)) for a in arguments))
     assert done.code == 2
@@ -137,7 +137,9 @@ BROKEN = {
 
 @pytest.mark.parametrize("what", BROKEN)
 @pytest.mark.parametrize("command", ["run", "explain"])
-def test_bad_plans(headrace: Commands, tmp_path: Path, what: str, command: str) -> None:
+def test_invalid_plans_are_refused(
+    headrace: Commands, tmp_path: Path, what: str, command: str
+) -> None:
     text, message = BROKEN[what]
     file = tmp_path / "plan.json"
     file.write_text(text)
@@ -158,7 +160,9 @@ BY_HAND: dict[str, tuple[int, dict[str, object], str]] = {
 
 @pytest.mark.parametrize("what", BY_HAND)
 @pytest.mark.parametrize("command", ["run", "explain"])
-def test_a_plan_made_by_hand(headrace: Commands, plan: Path, what: str, command: str) -> None:
+def test_plans_changed_by_hand_are_checked(
+    headrace: Commands, plan: Path, what: str, command: str
+) -> None:
     """Refused before anything starts, and nothing is written."""
     node, arguments, message = BY_HAND[what]
     document = json.loads(plan.read_text())

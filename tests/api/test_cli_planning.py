@@ -320,7 +320,7 @@ def test_types_and_units_without_a_catalog(headrace: Commands, tmp_path: Path) -
     made = tmp_path / "plan.json"
     made.write_text(done.out)
     refused = headrace("run", made, "--vertex-type", "string")
-    assert "--vertex-type is for planning" in refused.error
+    assert "--vertex-type needs a query" in refused.error
 
 
 def test_warning_if_numbers_are_ordered_as_text(headrace: Commands, tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def test_a_stored_graph_is_measured(
     assert "rate" not in alone.out
 
 
-def test_without_the_stream_it_is_assumed(
+def test_a_stream_without_files_is_assumed(
     headrace: Commands, inputs: tuple[str | Path, ...]
 ) -> None:
     done = headrace("explain", QUERY, *inputs[2:])
@@ -147,7 +147,7 @@ def test_mistakes(
     assert said in done.error
 
 
-def test_one_label_of_a_stream_and_of_a_stored_graph(
+def test_a_label_of_both_a_stream_and_a_stored_graph_is_ambiguous(
     headrace: Commands, inputs: tuple[str | Path, ...]
 ) -> None:
     both = [str(i).replace("member=", "likes=") for i in inputs]

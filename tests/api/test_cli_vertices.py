@@ -75,7 +75,7 @@ def test_they_are_measured(
     assert headrace("optimize", QUERY, *inputs, "--out", plan).code == 0
 
 
-def test_what_is_wrong_with_them(headrace: Commands, inputs: tuple[str | Path, ...]) -> None:
+def test_wrong_vertex_files_are_refused(headrace: Commands, inputs: tuple[str | Path, ...]) -> None:
     done = headrace("explain", QUERY, *inputs[:2])
     assert "E-UNKNOWN 1:30: Person: no stream has vertices of this label" in done.error
     assert "(--vertices FILE)" in done.error

@@ -70,7 +70,7 @@ def test_the_way_to_find_paths_is_chosen_by_cost(headrace: Commands) -> None:
     ("windows", "period"),
     [("WINDOW 9", 1), ("ON input (a) WINDOW 20 SLIDE 6 ON input (b) WINDOW 9 SLIDE 4", 2)],
 )
-def test_reports_are_at_what_all_slides_are_multiples_of(
+def test_reports_are_at_multiples_of_the_common_divisor_of_all_slides(
     headrace: Commands, windows: str, period: int
 ) -> None:
     query = f"Answer(x, y) <- a(x, y), b(x, y) {windows}"
@@ -98,12 +98,12 @@ def test_streams_with_deletions_are_refused(headrace: Commands, tmp_path: Path) 
     assert "streams without deletions, but s has deletions" in done.error
 
 
-def test_a_plan_is_evaluated_as_it_says(headrace: Commands, tmp_path: Path) -> None:
+def test_a_plan_keeps_its_evaluation(headrace: Commands, tmp_path: Path) -> None:
     plan = tmp_path / "plan.json"
     assert headrace("optimize", QUERY, "--out", plan).code == 0
     done = headrace("run", plan, "--evaluate", "slide")
     assert done.code == 2
-    assert "--evaluate is for planning" in done.error
+    assert "--evaluate needs a query" in done.error
 
 
 @pytest.mark.parametrize("every", [0, 4, 20, 2**62, "10", 1.5])

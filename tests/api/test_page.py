@@ -43,7 +43,7 @@ def explained(client: httpx.Client) -> dict[str, Any]:
     return document
 
 
-def test_the_description_that_types_are_made_of_is_that_of_the_service(
+def test_the_stored_openapi_description_is_current(
     tmp_path: Path, golden: Callable[[Path, str], None]
 ) -> None:
     description = create_app(settings(tmp_path)).openapi()
@@ -72,7 +72,7 @@ def test_an_explanation_can_be_kept_at_hand(client: httpx.Client) -> None:
     assert metric(client, 'headrace_searches_total{kind="explanation"}') == before
 
 
-def test_what_two_plans_make_alike_is_called_alike(explained: dict[str, Any]) -> None:
+def test_equal_parts_of_two_plans_have_equal_digests(explained: dict[str, Any]) -> None:
     chosen, written = (
         {(box["operator"], box["alike"]) for box in explained[picture]["boxes"]}
         for picture in ("picture", "canonical_picture")
@@ -82,7 +82,7 @@ def test_what_two_plans_make_alike_is_called_alike(explained: dict[str, Any]) ->
     assert "S_PATH" not in both
 
 
-def test_a_plan_can_be_asked_for_again_from_its_explanation(
+def test_an_explanation_has_the_request_for_its_plan(
     client: httpx.Client, explained: dict[str, Any]
 ) -> None:
     again = client.post("/optimize", json=explained["asked"]).json()
@@ -156,7 +156,7 @@ def test_the_page_is_served_with_its_files_and_runs_nothing_else(client: httpx.C
     "name",
     ["none.js", "..%2findex.html", "..%2f..%2fservice%2fpage.py", "%2e%2e", "..%2fbuilt.json"],
 )
-def test_nothing_but_the_files_of_the_page_is_served(client: httpx.Client, name: str) -> None:
+def test_only_the_files_of_the_page_are_served(client: httpx.Client, name: str) -> None:
     assert client.get(f"/assets/{name}").status_code == 404
 
 

@@ -57,7 +57,7 @@ def imported_by(*arguments: str) -> set[str]:
     ],
     ids=lambda a: " ".join(a)[:30],
 )
-def test_planning_imports_nothing_heavy(arguments: tuple[str, ...]) -> None:
+def test_planning_imports_no_heavy_module(arguments: tuple[str, ...]) -> None:
     modules = imported_by(*arguments)
     assert "headrace.optimizer.optimizer" in modules
     assert [name for name in HEAVY if name in modules] == []

@@ -64,7 +64,7 @@ def test_no_query_is_shown_before_the_data_directory_is_locked(tmp_path: Path) -
     assert after.status_code == 200
 
 
-def test_a_query_is_shown_with_what_was_stored_of_it(tmp_path: Path) -> None:
+def test_a_query_is_shown_from_its_stored_state(tmp_path: Path) -> None:
     *_, listed, shown = answers(tmp_path, "/queries", "/queries/f0")
     document = shown.json()
     assert document["progress"] == PROGRESS

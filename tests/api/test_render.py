@@ -131,7 +131,7 @@ def test_dot_strings_end_where_they_should() -> None:
         assert bare.count("->") == sum(len(box.inputs) for box in diagram.boxes)
 
 
-def test_dot_takes_nothing_for_an_entity() -> None:
+def test_dot_escapes_entities() -> None:
     assert dot.quoted('a\\n"&lt;') == '"a\\\\n\\"&amp;lt;"'
 
 
@@ -184,7 +184,7 @@ def test_logical_query_without_estimates() -> None:
     assert _read(page).tags.count("details") == 6
 
 
-def test_a_runner_up_of_which_only_a_bound_is_known() -> None:
+def test_a_pruned_runner_up_shows_its_lower_bound() -> None:
     reason = Reason(
         group=2,
         required="",

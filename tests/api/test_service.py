@@ -47,7 +47,7 @@ def test_explain_says_how_and_why(client: httpx.Client) -> None:
     assert plain.keys().isdisjoint({"trace", "why"})
 
 
-def test_simple_paths_are_asked_for_in_the_options(client: httpx.Client) -> None:
+def test_options_select_simple_paths(client: httpx.Client) -> None:
     options = {"path_semantics": "simple", "simple_budget": 5}
     query = "Answer(x, y) <- x (a2q/c2a)+ y WINDOW 3d"
     plan = client.post("/optimize", json={"query": query, "options": options}).json()["plan"]
@@ -58,7 +58,7 @@ def test_simple_paths_are_asked_for_in_the_options(client: httpx.Client) -> None
     problem(client.post("/optimize", json=wrong), 422)
 
 
-def test_evaluation_per_slide_is_asked_for_in_the_options(client: httpx.Client) -> None:
+def test_options_select_evaluation_per_slide(client: httpx.Client) -> None:
     query = "Answer(x, y) <- a2q+(x, y) WINDOW 3d SLIDE 1d"
     body = {"query": query, "options": {"evaluate": "slide"}}
     plan = client.post("/optimize", json=body).json()["plan"]
@@ -90,7 +90,7 @@ def test_optimize_gives_the_plan_of_the_command_line(
     assert document["optimize_ms"] > 0
 
 
-def test_the_language_of_a_query_may_be_said(client: httpx.Client) -> None:
+def test_requests_may_name_the_language(client: httpx.Client) -> None:
     query = "SELECT x, y MATCH (x)-[:a2q]->()-[:c2a]->(y)"
     body = {"query": query, "options": {"window": "1d"}}
     told = client.post("/explain", json={**body, "language": "gcore"}).json()
@@ -213,7 +213,9 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
     ),
     "an endless query": ({"query": "a" * (LONGEST_QUERY + 1)}, "E-USAGE", "query"),
     "two catalogs": (
-        {"query": CHAINS, "streams": STREAMS, "catalog": {"streams": STREAMS}}, "E-CATALOG", "one"
+        {"query": CHAINS, "streams": STREAMS, "catalog": {"streams": STREAMS}},
+        "E-CATALOG",
+        "either",
     ),
     "a bad catalog": (
         {"query": CHAINS, "catalog": {"streams": {"s": 1}}}, "E-CATALOG", "streams.s"
@@ -222,7 +224,7 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_requests_that_make_no_sense(client: httpx.Client, what: str) -> None:
+def test_invalid_requests_are_refused_with_their_place(client: httpx.Client, what: str) -> None:
     body, code, mention = WRONG[what]
     document = problem(client.post("/optimize", json=body), 422)
     assert document["code"] == code
@@ -234,14 +236,14 @@ def test_a_stage_without_a_picture(client: httpx.Client) -> None:
     assert "no dot form" in problem(client.post("/explain", json=body), 422)["detail"]
 
 
-def test_what_is_not_json(client: httpx.Client) -> None:
+def test_a_body_that_is_not_json_is_refused(client: httpx.Client) -> None:
     answer = client.post(
         "/optimize", content=b'{"query"', headers={"content-type": "application/json"}
     )
     assert "not JSON" in problem(answer, 400)["detail"]
 
 
-def test_no_such_place(client: httpx.Client) -> None:
+def test_unknown_paths_are_not_found(client: httpx.Client) -> None:
     problem(client.get("/nowhere"), 404)
     problem(client.get("/optimize"), 405)
 

@@ -61,7 +61,7 @@ def curl(client: httpx.Client, line: str) -> httpx.Response:
 
 @pytest.mark.spark
 @pytest.mark.long
-def test_the_commands_do_what_is_said_of_them(
+def test_documented_commands_have_the_documented_answers(
     client: httpx.Client, golden: Callable[[Path, str], None]
 ) -> None:
     lines = [

@@ -48,9 +48,7 @@ def client(
         yield client
 
 
-def test_a_plan_is_kept_with_all_that_is_asked_of_it(
-    client: httpx.Client, headrace: Commands
-) -> None:
+def test_a_plan_is_stored_with_its_documents(client: httpx.Client, headrace: Commands) -> None:
     answer = client.post("/optimize", json={"query": CHAINS})
     found = answer.json()
     place = f"/plans/{found['id']}"
@@ -69,7 +67,7 @@ def test_a_plan_is_kept_with_all_that_is_asked_of_it(
     assert listed == json.loads(headrace(*command).out)
 
 
-def test_the_id_is_of_what_was_asked(client: httpx.Client) -> None:
+def test_the_id_of_a_plan_is_the_digest_of_its_question(client: httpx.Client) -> None:
     first = client.post("/optimize", json={"query": CHAINS}).json()
     assert client.post("/optimize", json={"query": CHAINS}).json() == first
     assert client.post("/optimize", json={"query": CHAINS, "options": {}}).json() == first
@@ -446,7 +444,7 @@ def test_other_users_cannot_read_stored_files(tmp_path: Path) -> None:
         one.close()
 
 
-def test_a_folder_that_is_not_headraces_own_is_left_as_it_is(tmp_path: Path) -> None:
+def test_a_folder_of_other_programs_keeps_its_rights(tmp_path: Path) -> None:
     project = tmp_path / "project"
     project.mkdir()
     (project / "query.rq").touch()

@@ -212,7 +212,7 @@ def test_results_are_those_of_the_plan(story: Story) -> None:
     assert story.whole[-1] == Event("end", {"state": "finished"}, None)
 
 
-def test_each_result_comes_once_whatever_happens(story: Story) -> None:
+def test_each_result_arrives_exactly_once(story: Story) -> None:
     disturbed, whole = numbered(story.disturbed), numbered(story.whole)
     assert list(disturbed) == list(range(1, len(whole) + 1))
     # In which order a batch gives its results is not said.
@@ -270,7 +270,7 @@ def test_rows_set_aside(story: Story) -> None:
     assert (late["kind"], late["stream"], late["row"]["ts"]) == ("late", "rows", 3)
 
 
-def test_a_paused_query_does_nothing(story: Story) -> None:
+def test_a_paused_query_gives_no_results(story: Story) -> None:
     assert story.seen["still paused"] == story.seen["paused"]
     assert story.seen["paused"]["progress"]["batch"] > 0
 

@@ -152,7 +152,7 @@ def test_changes_that_do_not_fit_the_state_are_refused(client: httpx.Client) -> 
     planned = client.post("/optimize", json=QUERY).json()["id"]
     problem(client.post("/queries", json={"plan": planned}), 429)
     both = problem(client.post("/queries", json={**QUERY, "plan": planned}), 422)
-    assert "one of them" in both["detail"]
+    assert "either query or plan" in both["detail"]
     problem(client.post("/queries", json={"plan": planned, "options": {"window": "1d"}}), 422)
     wide = {**QUERY, "options": {"parallelism": 65}}
     assert "64" in problem(client.post("/queries", json=wide), 422)["detail"]

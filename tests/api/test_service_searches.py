@@ -274,7 +274,7 @@ def test_outcome_of_another_job_is_refused(worker: Worker, monkeypatch: pytest.M
     assert answered(worker, a_job()) == of(a_job())
 
 
-def test_no_job_holds_a_process_for_longer_than_it_may(
+def test_a_job_over_its_time_limit_loses_its_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("headrace.api.service.jobs.AROUND_SECONDS", 2.0)

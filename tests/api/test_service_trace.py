@@ -48,7 +48,7 @@ def kinds(found: dict[str, Any]) -> Counter[str]:
     return Counter(step["kind"] for step in found["steps"])
 
 
-def test_trace_shows_what_was_tried_if_requested(client: httpx.Client, place: str) -> None:
+def test_trace_shows_tried_rules_on_request(client: httpx.Client, place: str) -> None:
     plain = trace(client.get(place, params={"steps": 6}))
     whole = trace(client.get(place, params={"steps": 6, "tried": True}))
     assert kinds(plain) == Counter(query=6, plan=6)

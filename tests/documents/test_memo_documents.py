@@ -1,4 +1,4 @@
-"""The document of a memo: what was found, what it costs, and where the plan stands in it."""
+"""The document of a memo: groups, costs, and the place of the plan."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Goal = tuple[int, str]
 
 
 def memo_of(path: Path, parallelism: int = 1) -> dict[str, Any]:
-    found = request(path)
+    original = request(path)
     options = PlanningOptions(parallelism=parallelism)
-    planned = optimize(type(found)(found.query, catalog=found.catalog, options=options))
+    planned = optimize(type(original)(original.query, catalog=original.catalog, options=options))
     return memo_document(planned).to_json()
 
 
@@ -46,17 +46,17 @@ def test_no_alternative_is_cheaper_than_the_winner(path: Path) -> None:
     settled = 0
     for group in document["groups"]:
         cost = {w["required"]: w["cost"] for w in group["winners"]}
-        asked = {goal["required"] for goal in group["goals"]}
-        assert cost.keys() <= asked
+        required = {goal["required"] for goal in group["goals"]}
+        assert cost.keys() <= required
         for goal in group["goals"]:
-            known = [way for way in goal["ways"] if way["exact"]]
+            exact = [way for way in goal["ways"] if way["exact"]]
             for way in goal["ways"]:
                 assert way["source"] is None or members[way["source"]] == group["id"]
                 assert way["at_least"] >= way["local"]
             if goal["done"]:
                 settled += 1
                 assert goal["at_least"] == cost[goal["required"]]
-                assert min(way["at_least"] for way in known) == goal["at_least"]
+                assert min(way["at_least"] for way in exact) == goal["at_least"]
             else:
                 assert goal["required"] not in cost
     assert settled >= len({(c["group"], c["required"]) for c in document["chosen"]})

@@ -1,4 +1,4 @@
-"""The documents that the page's own tests read are what the service answers."""
+"""The samples for the tests of the page are current answers of the service."""
 
 from __future__ import annotations
 

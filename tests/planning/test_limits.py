@@ -34,7 +34,7 @@ is looked at after the last of them."""
 
 
 class Ticking:
-    """A clock that moves on whenever it is read."""
+    """A clock that advances with each reading."""
 
     def __init__(self) -> None:
         self.looks = 0
@@ -93,16 +93,16 @@ def planned(query: str, catalog: Catalog | None = None, parallelism: int = 1) ->
 @pytest.mark.parametrize("parallelism", [1, 4])
 @pytest.mark.parametrize("name", PLANNED)
 def test_a_large_query_has_a_plan_in_time(clock: Ticking, name: str, parallelism: int) -> None:
-    found = planned(PLANNED[name], parallelism=parallelism).optimization
+    result = planned(PLANNED[name], parallelism=parallelism).optimization
     assert clock.looks <= MOST_LOOKS
-    assert found.stop_reason in ("budget_ms", "complete")
-    assert found.plan.nodes
-    assert found.cost <= found.canonical_cost * (1 + 1e-9)
+    assert result.stop_reason in ("budget_ms", "complete")
+    assert result.plan.nodes
+    assert result.cost <= result.canonical_cost * (1 + 1e-9)
 
 
 def test_a_set_of_many_labels_has_a_plan(clock: Ticking) -> None:
-    found = planned("Answer(x, y) <- x _+ y.", catalog_of(200)).optimization
-    assert found.plan.nodes
+    result = planned("Answer(x, y) <- x _+ y.", catalog_of(200)).optimization
+    assert result.plan.nodes
 
 
 @pytest.mark.parametrize("body", ["_(x, y)", "x _+ y", "x (!l1/^_)+ y"])
@@ -130,7 +130,7 @@ def test_each_step_before_the_search_ends_with_an_error_that_names_it(
     request = PlanRequest(query, language="rq", catalog=catalog_of(30), options=options)
 
     class Until(Deadline):
-        """All the time there is, until one of the steps."""
+        """A deadline that passes at one of the steps."""
 
         def check(self, doing: str, budgets: float = 1.0) -> None:
             if step in doing:
@@ -182,14 +182,14 @@ def test_a_job_of_the_service_keeps_its_budget(clock: Ticking, kind: str) -> Non
 
 def test_plans_deeper_than_the_stack_are_listed() -> None:
     options = PlanningOptions(window="10", budget_expressions=1)
-    found = optimize(PlanRequest(chain(300), language="rq", options=options)).optimization
-    assert len(found.plans.sample(2, seed=1)) == 2
-    ranked = list(islice(found.plans.ranked(), 2))
-    assert ranked[0].nodes[ranked[0].root].estimate.cumulative_cost <= found.cost * (1 + 1e-9)
+    result = optimize(PlanRequest(chain(300), language="rq", options=options)).optimization
+    assert len(result.plans.sample(2, seed=1)) == 2
+    ranked = list(islice(result.plans.ranked(), 2))
+    assert ranked[0].nodes[ranked[0].root].estimate.cumulative_cost <= result.cost * (1 + 1e-9)
 
 
 def test_listing_plans_ends_in_time(clock: Ticking) -> None:
-    found = planned(star(60, "a{}")).optimization
+    result = planned(star(60, "a{}")).optimization
     clock.looks += int(5 * BUDGET_MS / TICK_MS)
     with pytest.raises(SearchCancelledError):
-        found.plans.sample(10, seed=1)
+        result.plans.sample(10, seed=1)

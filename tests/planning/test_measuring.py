@@ -1,4 +1,4 @@
-"""Which streams are opened to plan a query, and what is said of those that cannot be."""
+"""Planning opens only the streams that a query needs, and names unreadable streams."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UNREADABLE = ("missing", "pipe", "device", "empty", "folder", "link", "damaged")
 
 
 def unreadable(folder: Path, kind: str) -> str:
-    """The path of something that cannot be read as edges."""
+    """Creates a path that cannot be read as edges."""
     path = folder / f"{kind}.csv"
     match kind:
         case "pipe":
@@ -92,7 +92,7 @@ def test_unreadable_stream_of_the_query_is_named(tmp_path: Path, kind: str) -> N
 
 
 def test_paths_that_are_not_files_are_refused_with_the_reason(tmp_path: Path) -> None:
-    said = {
+    messages = {
         "missing": "there is no such file",
         "pipe": "cannot be read: it is a pipe, and input is read more than once: write it to",
         "device": "cannot be read: it is a device",
@@ -105,12 +105,12 @@ def test_paths_that_are_not_files_are_refused_with_the_reason(tmp_path: Path) ->
         path = unreadable(tmp_path, kind)
         with pytest.raises(UsageError) as caught:
             translated("Answer(x, y) <- b(x, y) WINDOW 1h", catalog_of(s=of_file(path, label="b")))
-        assert said[kind] in caught.value.message
+        assert messages[kind] in caught.value.message
         with pytest.raises(UsageError) as caught:
             translate_query(
                 PlanRequest("Answer(x, y) <- b(x, y) WINDOW 1h", inputs=read_inputs([f"b={path}"]))
             )
-        assert said[kind] in caught.value.message
+        assert messages[kind] in caught.value.message
 
 
 def test_planning_does_not_wait_for_an_open_pipe(tmp_path: Path) -> None:

@@ -236,11 +236,11 @@ def test_formulas_exist_without_time_to_search() -> None:
 
 
 def test_declared_delays_are_in_the_plan() -> None:
-    """And only then: other plans keep their documents and digests."""
+    """Plans over streams without delays have no such field, and keep their digests."""
 
-    def plan(said: dict[str, object]) -> PhysicalPlan:
+    def plan(declared: dict[str, object]) -> PhysicalPlan:
         same = {"rate": 1, "distinct_src": 5, "distinct_trg": 5}
-        catalog = from_document({"streams": {"s": {"labels": {"a": same}, **said}}})
+        catalog = from_document({"streams": {"s": {"labels": {"a": same}, **declared}}})
         text = "Answer(x, y) <- a(x, y). WINDOW 10"
         return optimize(PlanRequest(text, catalog=catalog)).plan
 

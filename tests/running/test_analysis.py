@@ -1,4 +1,4 @@
-"""What is measured is what happened."""
+"""Analysis measures the rows of each operator."""
 
 from __future__ import annotations
 

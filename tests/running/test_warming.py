@@ -1,4 +1,4 @@
-"""``headrace warm`` compiles every kernel that there is."""
+"""``headrace warm`` compiles every kernel."""
 
 from __future__ import annotations
 
