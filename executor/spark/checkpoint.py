@@ -1,9 +1,9 @@
 """The checkpoint directory of a run, from which the run can be resumed.
 
-It holds the manifest (``query.json``: plan, output, parallelism, sources), the spooled input,
-Spark's own checkpoint and staged results. The user names it; without a name it is a folder beside
-the results that is removed when the run has ended. An output folder carries a note that names the
-checkpoint directory whose results it has.
+The directory holds the manifest (``query.json``: plan, output, parallelism, sources), the spooled
+input, Spark's own checkpoint and staged results. If the user names no directory, it is a folder
+beside the results, and the end of the run removes it. A note in an output folder names the
+checkpoint directory whose results the folder has.
 
 All checks come before the first change on disk: a run that is refused leaves everything as it was.
 """
@@ -48,19 +48,21 @@ _VERSION = 1
 _LOCK_SECONDS = 10.0
 
 AtEnd = Literal["keep", "empty", "remove", "remove in any case"]
-"""What happens to a checkpoint directory at the end of its run: of one that has succeeded, or of
-any."""
+"""What happens to a checkpoint directory at the end of its run.
+
+``empty`` and ``remove`` wait for the success of the run; ``remove in any case`` does not.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a checkpoint directory belongs to; a resumed run must have the same manifest.
+    """The identity of a checkpoint directory's run; a resumed run must have the same manifest.
 
     Attributes:
-        plan: that runs.
-        output: where the results go, and their format.
+        plan: the plan of the run.
+        output: the output of the results, and their format.
         parallelism: the number of partitions.
-        sources: how live sources are read. The spool has the same of files.
+        sources: the declarations of live sources; the spool records those of files.
     """
 
     plan: PhysicalPlan
@@ -69,7 +71,7 @@ class Manifest:
     sources: Mapping[str, Any] | None = None
 
     def document(self) -> dict[str, Any]:
-        """As JSON-able values."""
+        """The manifest as JSON-able values."""
         live = {} if self.sources is None else {"sources": dict(self.sources)}
         return {
             **live,
@@ -85,19 +87,19 @@ def checkpointed_plan(folder: Path) -> PhysicalPlan | None:
     """Returns the plan of a checkpoint, so that a resumed run needs no search; None without one.
 
     Raises:
-        OtherQueryError: if the folder is of another version of Headrace.
+        OtherQueryError: if another version of Headrace wrote the checkpoint.
     """
-    found = _read(folder)
-    return None if found is None else PhysicalPlan.from_document(found["plan"])
+    document = _read(folder)
+    return None if document is None else PhysicalPlan.from_document(document["plan"])
 
 
 class CheckpointDirectory:
     """A checkpoint directory, locked by this process until it is closed.
 
     Attributes:
-        folder: its path.
-        fresh: whether the run begins; if not, it is resumed.
-        lock: the open file that holds the lock.
+        folder: the path of the directory.
+        fresh: whether the run is new; if not, it is resumed.
+        lock: the descriptor of the open file that holds the lock.
     """
 
     def __init__(
@@ -108,13 +110,13 @@ class CheckpointDirectory:
         *,
         fresh: bool,
         at_end: AtEnd,
-        made: tuple[Path, ...],
+        created: tuple[Path, ...],
     ) -> None:
         self.folder = folder
         self.fresh = fresh
         self._document = document
         self._at_end = at_end
-        self._made = made
+        self._created = created
         self.lock = lock
         for name in (_MANIFEST, _COUNTS):
             remove_aside(folder / name)
@@ -124,7 +126,7 @@ class CheckpointDirectory:
 
     @property
     def id(self) -> str:
-        """The name of this checkpoint directory, unlike any other's."""
+        """The unique id of this checkpoint directory."""
         return str(self._document["id"])
 
     @property
@@ -135,12 +137,12 @@ class CheckpointDirectory:
 
     @property
     def input(self) -> Path:
-        """Where the spooled input is."""
+        """The folder of the spooled input."""
         return self.folder / "input"
 
     @property
     def spark(self) -> Path:
-        """Where Spark keeps its checkpoint."""
+        """The folder of Spark's checkpoint."""
         return self.folder / "spark"
 
     @property
@@ -161,19 +163,19 @@ class CheckpointDirectory:
         self._tidy()
 
     def _tidy(self) -> None:
-        """Removes what is of no use after the end of the run."""
+        """Removes the files that are useless after a successful run."""
         if self._at_end == "empty":
             for part in ("input", "spark", "staging", "late"):
                 _remove(self.folder / part)
         elif self._at_end == "remove" and self.folder.is_dir():
-            # The manifest goes last: with it a run that is killed here is resumed.
+            # Remove the manifest last: a run that is killed here can still be resumed.
             for path in sorted(self.folder.iterdir(), key=lambda path: path.name == _MANIFEST):
                 _remove(path)
             _remove(self.folder)
 
     def discard(self) -> None:
-        """Removes the directory, and the folders above it that were made for it."""
-        for path in (self.folder / _MANIFEST, *self._made):
+        """Removes the directory, and the folders above it that this run created."""
+        for path in (self.folder / _MANIFEST, *self._created):
             _remove(path)
 
     def close(self) -> None:
@@ -194,15 +196,15 @@ def open_checkpoint(
     """Opens the checkpoint directory of a run: a new one, or that of the same query to resume.
 
     Args:
-        manifest: of the run.
-        output: where the results go; claimed for the run.
+        manifest: the manifest of the run.
+        output: the output of the results, which is claimed for the run.
         checkpoint: the folder that the user named, if any.
 
     Raises:
         OtherQueryError: if the checkpoint or the output belongs to another query.
-        OutputError: if the output holds what is not ours.
+        OutputError: if the output holds files that are not of this run.
         DamagedError: if a file of the checkpoint is damaged.
-        StorageError: if one of them cannot be read or written.
+        StorageError: if the checkpoint or the output cannot be read or written.
         ExecutionError: if another run uses the checkpoint now.
     """
     with translate_storage_errors():
@@ -212,23 +214,23 @@ def open_checkpoint(
 def _open_checkpoint(
     manifest: Manifest, output: Output, checkpoint: Path | None
 ) -> CheckpointDirectory:
-    given = _directory_of(output, checkpoint)
+    requested = _directory_of(output, checkpoint)
     at_end = "keep" if checkpoint is not None else _at_end(output)
     while True:
-        folder, found = _checked(given, manifest, output)
+        folder, existing = _checked(requested, manifest, output)
         own = {"id": uuid.uuid4().hex, "folder": str(folder)}
-        document = {**manifest.document(), **own} if found is None else found
-        places = [folder, output.path / NOTE] if isinstance(output, ToFolder) else [folder]
-        made = tuple(path for place in places for path in _first_missing(place.absolute()))
+        document = {**manifest.document(), **own} if existing is None else existing
+        needed = [folder, output.path / NOTE] if isinstance(output, ToFolder) else [folder]
+        created = tuple(path for one in needed for path in _first_missing(one.absolute()))
         folder.mkdir(parents=True, exist_ok=True)
         name = MARK if at_end == "remove in any case" else _LOCK
         lock = _locked(folder / name)
-        if _is_locked(folder / name, lock) and _read(folder) == found:
+        if _is_locked(folder / name, lock) and _read(folder) == existing:
             break
-        os.close(lock)  # another run has begun or ended meanwhile: look again
+        os.close(lock)  # another run has begun or ended in the meantime: check again
     try:
         directory = CheckpointDirectory(
-            folder, document, lock, fresh=found is None, at_end=at_end, made=made
+            folder, document, lock, fresh=existing is None, at_end=at_end, created=created
         )
         if isinstance(output, ToFolder):
             claim(output.path, directory.id, manifest.plan.digest)
@@ -238,31 +240,37 @@ def _open_checkpoint(
     return directory
 
 
-def _checked(given: Path, manifest: Manifest, output: Output) -> tuple[Path, dict[str, Any] | None]:
-    """The real path of a checkpoint directory, and its manifest if there is one.
+def _checked(
+    requested: Path, manifest: Manifest, output: Output
+) -> tuple[Path, dict[str, Any] | None]:
+    """Checks that a run may use a checkpoint directory and an output; changes nothing.
 
-    Raises unless both it and the output may be used.
+    Returns:
+        The real path of the directory, and its manifest if there is one.
+
+    Raises:
+        ExecutionError: as :func:`open_checkpoint`.
     """
-    folder = identity(given)
-    found = _read(folder)
-    if found is not None:
-        if "folder" not in found:
-            folder = given.absolute()  # of a version that took the name as it was given
-        _same(folder, found, manifest)
-    check_output(output, found, folder)
-    if found is None and folder.exists() and not _is_free(folder):
+    folder = identity(requested)
+    existing = _read(folder)
+    if existing is not None:
+        if "folder" not in existing:
+            folder = requested.absolute()  # an earlier version did not resolve links
+        _check_same(folder, existing, manifest)
+    check_output(output, existing, folder)
+    if existing is None and folder.exists() and not _is_free(folder):
         raise OtherQueryError(
             f"{folder} is not empty and is no checkpoint of Headrace.",
-            "Remove what is in it.",
+            "Remove its content.",
             NEW_CHECKPOINT,
         )
     check_without_links(folder)
     check_writable(folder)
-    return folder, found
+    return folder, existing
 
 
 def _remove(path: Path) -> None:
-    """Removes a file, or a folder with all that is in it."""
+    """Removes a file, or a folder with its content."""
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -270,14 +278,13 @@ def _remove(path: Path) -> None:
 
 
 def _is_free(folder: Path) -> bool:
-    """Whether a folder is empty, but for what a run leaves that is killed before it has written its
-    manifest."""
-    left = {_LOCK, MARK, *(path.name for path in aside_of(folder / _MANIFEST))}
-    return {path.name for path in folder.iterdir()} <= left
+    """Whether a folder has no files but those of a run killed before it wrote its manifest."""
+    remains = {_LOCK, MARK, *(path.name for path in aside_of(folder / _MANIFEST))}
+    return {path.name for path in folder.iterdir()} <= remains
 
 
 def _first_missing(folder: Path) -> list[Path]:
-    """The topmost folder that is made with a folder, to be removed with it."""
+    """The topmost folder that creating ``folder`` creates too; none if ``folder`` exists."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     return missing[-1:]
 
@@ -317,7 +324,7 @@ def _read(folder: Path) -> dict[str, Any] | None:
         raise OtherQueryError(
             f"{folder} is a checkpoint of version {document['version']!r}, "
             f"this Headrace reads version {_VERSION}.",
-            "Go on with the version that made it, or start anew with another output.",
+            "Continue with the version that made it, or start anew with another output.",
             NEW_CHECKPOINT,
         )
     if not {"id", "digest", "plan", "output", "parallelism"} <= document.keys():
@@ -325,42 +332,46 @@ def _read(folder: Path) -> dict[str, Any] | None:
     return document
 
 
-def _same(folder: Path, found: dict[str, Any], manifest: Manifest) -> None:
-    """Raises unless the manifest found is that of this run."""
-    wanted = manifest.document()
+def _check_same(folder: Path, existing: dict[str, Any], manifest: Manifest) -> None:
+    """Checks that the manifest in a folder is that of this run.
+
+    Raises:
+        OtherQueryError: if it differs, or the folder was moved.
+    """
+    expected = manifest.document()
     for key, what in (
         ("parallelism", "another parallelism"),
         ("digest", "another plan or query"),
         ("output", "another output"),
     ):
-        if _located(found[key]) != _located(wanted[key]):
+        if _resolved(existing[key]) != _resolved(expected[key]):
             raise OtherQueryError(
-                f"{folder} belongs to {what}: {found[key]}, not {wanted[key]}.",
-                "Run what it belongs to, or start anew with another output.",
+                f"{folder} belongs to {what}: {existing[key]}, not {expected[key]}.",
+                "Run the query that it belongs to, or start anew with another output.",
                 NEW_CHECKPOINT,
             )
-    made_as = found.get("folder", str(folder))
-    if made_as != str(folder) and "sources" not in found and "report" not in found:
+    original = existing.get("folder", str(folder))
+    if original != str(folder) and "sources" not in existing and "report" not in existing:
         raise OtherQueryError(
-            f"{folder} was made as {made_as}; it has been moved or copied, and names its files by "
+            f"{folder} was made as {original}; it has been moved or copied, and names its files by "
             "their full paths.",
-            f"Move it back to {made_as}, or start anew with another output.",
+            f"Move it back to {original}, or start anew with another output.",
             NEW_CHECKPOINT,
         )
-    before, now = found.get("sources"), wanted.get("sources")
+    before, now = existing.get("sources"), expected.get("sources")
     if before != now:
         changed = sorted(
             n for n in {**(before or {}), **(now or {})} if _of(before, n) != _of(now, n)
         )
         raise OtherQueryError(
             f"{folder} was started on other sources: {', '.join(changed)}.",
-            "Give the same as before, or start anew with another output.",
+            "Give the same sources as before, or start anew with another output.",
             NEW_CHECKPOINT,
         )
 
 
-def _located(value: Any) -> Any:
-    """The value with the links of a path resolved; earlier versions kept paths as given."""
+def _resolved(value: Any) -> Any:
+    """A value of a manifest, with the links of a path resolved: earlier versions kept links."""
     if not isinstance(value, str) or not value.startswith("/"):
         return value
     path, _, file_format = value.rpartition(" (")
@@ -372,9 +383,12 @@ def _of(sources: Mapping[str, Any] | None, name: str) -> Any:
 
 
 def _locked(path: Path) -> int:
-    """An open file, locked until it is closed, by this process and the JVM that inherits it.
+    """Opens and locks a file; the lock lasts until this process and its JVM have closed the file.
 
-    A driver that was killed leaves its JVM at work for a moment; it is waited for.
+    The JVM of a killed driver lives on for a moment, so this waits up to ten seconds for the lock.
+
+    Raises:
+        ExecutionError: if another run holds the lock.
     """
     handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o644)
     patience = time.monotonic() + _LOCK_SECONDS
@@ -393,7 +407,7 @@ def _locked(path: Path) -> int:
 
 
 def _is_locked(path: Path, lock: int) -> bool:
-    """Whether a lock is the one that others would find: a run that ends may remove its folder."""
+    """Whether ``path`` is still the locked file: a run that ends may remove its folder."""
     try:
         return os.path.samestat(os.fstat(lock), os.stat(path))
     except FileNotFoundError:

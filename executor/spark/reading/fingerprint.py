@@ -1,4 +1,4 @@
-"""The state of input files: what a checkpoint belongs to, and whether it changed under a reader."""
+"""The states of input files, to identify them and to detect changes during a run."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ..host.errors import ChangedInputError, InputError
 Inputs = Mapping[str, Sequence[EdgeFile]]
 """The files of each stream of a plan, by the stream's name."""
 FileState = dict[str, Any]
-"""How a file is read, its size and age, as JSON-able values."""
+"""The layout of a file, its size in bytes and modification time, as JSON-able values."""
 
 
 def fingerprint(inputs: Inputs) -> list[FileState]:
-    """Identifies inputs by their files, how they are read, sizes and ages.
+    """Describes each input file by its layout, size and modification time.
 
     Raises:
-        InputError: if a file is not there.
+        InputError: if a file is missing.
     """
     described = []
     for stream, files in sorted(inputs.items()):
@@ -47,16 +47,16 @@ def fingerprint(inputs: Inputs) -> list[FileState]:
 
 
 def check_unchanged(before: Sequence[FileState], inputs: Inputs) -> None:
-    """Compares files with their :func:`fingerprint` of before they were read.
+    """Compares files with their :func:`fingerprint` from before the read.
 
     Raises:
-        ChangedInputError: if one has changed: the rows may be of two states.
+        ChangedInputError: if a file has changed, so that its rows may come from two states.
     """
     try:
         after = fingerprint(inputs)
     except InputError as error:
-        path, _, told = error.message.partition(": ")
-        raise ChangedInputError(path, f"{told} It was there when the run began.") from error
+        path, _, reason = error.message.partition(": ")
+        raise ChangedInputError(path, f"{reason} It was there when the run began.") from error
     changed = [new for old, new in zip(before, after, strict=True) if old != new]
     if changed:
         raise ChangedInputError(changed[0]["reading"]["path"])

@@ -1,14 +1,15 @@
 """Finite inputs as a stream: read, checked, sorted by time over all files, cut into slices.
 
-Where a stream is declared to be out of order they are not sorted but come as they stand in the
-files (:mod:`headrace.executor.spark.reading.replay_order`).
+The edges of a stream that is declared to be out of order keep the order of their files
+(:mod:`headrace.executor.spark.reading.replay_order`).
 
-Spark's unit of a file source is the file, and it takes files by their modification time.
-So the edges that a plan reads are *spooled* once: one Parquet file per micro-batch, the
-files' modification times rising, their digests in the manifest. Edges of stored graphs are of
-time 0, so they come first. At the end of the last one stands a row without a stream: no more will
-come. The manifest is written last: a spool without one is of a run that was killed while it read,
-and is made anew.
+Spark's file source takes whole files, in the order of their modification times. So the edges that a
+plan reads are *spooled* once: one Parquet file (a *slice*) for each micro-batch, with rising
+modification times, and with its digest in the manifest. Edges of stored graphs have time 0, so they
+come first. The last slice ends with a row without a stream, which marks the end of the input.
+
+The manifest is written last. A spool without a manifest comes from a run that was killed while it
+read; it is written again.
 """
 
 from __future__ import annotations
@@ -45,25 +46,31 @@ from .replay_order import ORDER, ReplayOrder
 from .time_sort import TimeSorter, slices_by_time, slices_of_sizes
 
 ReadProgress = Callable[[int, int], None]
-"""Called with (bytes read so far, bytes in all) over all files."""
+"""Called with the bytes read so far and the bytes of all files."""
 
 FIRST_SLICE = 4_096
+"""The number of edges in the first slice, which is small so that first results come early."""
 LARGEST_SLICE = 65_536
 _MANIFEST = "_manifest.json"
 _VERSION = 2
-_MTIME_OF_FIRST = 1_000_000_000  # seconds; Spark needs them to differ and to rise, no more
+_MTIME_OF_FIRST = 1_000_000_000
+"""The modification time of the first slice in seconds; Spark needs times that rise, and no more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spool:
-    """The edges that a plan reads, in the order in which they come, and what was counted on the
-    way.
+    """The edges that a plan reads as slices, in their order of arrival.
 
-    ``edges`` counts all edges of the inputs, ``relevant`` those with a label that the
-    plan reads, ``rejected`` the rows that are no edges. ``slice_ends[i]`` is the number of
-    relevant edges in the first ``i + 1`` slices. ``properties`` are the columns of properties
-    (:mod:`headrace.executor.spark.exchange.columns`) with their types. ``digests`` are the SHA-256
-    of the slices; there are none in a spool of a version that made none.
+    Attributes:
+        folder: the folder of the slices.
+        vertex_type: the type of vertices in the slices.
+        edges: the number of edges in the inputs.
+        relevant: the number of edges with a label that the plan reads.
+        rejected: the number of rows that are no edges.
+        slice_ends: at position ``i`` the number of relevant edges in the first ``i + 1`` slices.
+        properties: the columns of properties (:mod:`headrace.executor.spark.exchange.columns`)
+            with their types.
+        digests: the SHA-256 of each slice; empty in a spool of an earlier version.
     """
 
     folder: Path
@@ -88,13 +95,13 @@ class Spool:
 
     @translate_storage_errors()
     def check(self, since: int) -> None:
-        """Looks whether the slices from a number on are as they were written.
+        """Compares the slices from number ``since`` on with their digests.
 
-        Their modification times are set again: a copy of the folder may have lost them.
+        Sets their modification times again, since a copy of the folder may have lost them.
 
         Raises:
-            DamagedError: if one is not.
-            StorageError: if one cannot be read.
+            DamagedError: if a slice differs or is missing.
+            StorageError: if a slice cannot be read.
         """
         for number in range(since, len(self.slice_ends)):
             file = self.slice(number)
@@ -118,57 +125,58 @@ def spool(
     slice_length: int | None = None,
     begun: bool = False,
 ) -> Spool:
-    """Reads the inputs into ``folder``, unless that was done already.
+    """Reads the inputs into ``folder``, unless ``folder`` has a finished spool.
 
     Args:
-        folder: emptied first if a killed run left it half full.
-        plan: tells which labels and properties of which streams are kept, and their types.
-        inputs: every stream of the plan needs an entry.
-        rejected: the file for rows that are no edges, as JSON lines; not made without any.
-        strict: whether such a row stops the run.
-        on_read: for a progress display.
-        largest_slice: the most edges of one micro-batch; the first ones are smaller, so that
-            first results come early.
-        slice_length: cuts slices at the multiples of this number of time units instead.
-        begun: slices were taken already, so they cannot be made anew, perhaps of other sizes.
+        folder: the folder of the slices; emptied first if a killed run left it unfinished.
+        plan: the plan; the spool keeps the labels and properties that it reads.
+        inputs: the files by stream, with an entry for every stream of the plan.
+        rejected: the file for rows that are no edges, as JSON lines; created with the first one.
+        strict: whether a row that is no edge stops the run.
+        on_read: called with the progress of reading.
+        largest_slice: the largest number of edges in a micro-batch; the first ones are smaller, so
+            that first results come early.
+        slice_length: cuts slices at multiples of this number of time units instead.
+        begun: whether the run has taken slices already; then an unfinished spool is an error,
+            since new slices might have other sizes.
 
     Raises:
-        InputError: if a file cannot be read, a stream has none, or a row is no edge and
-            ``strict``.
-        OtherQueryError: if the folder holds other inputs.
-        DamagedError: if its manifest is damaged, or has gone and the run has ``begun``.
-        StorageError: if it cannot be written.
+        InputError: if a file cannot be read, a stream has no file, or, with ``strict``, a row is
+            no edge.
+        OtherQueryError: if the folder has a spool of other inputs.
+        DamagedError: if the manifest is damaged, or is missing and the run has ``begun``.
+        StorageError: if the spool cannot be written.
     """
     described = fingerprint(inputs)
-    found = _opened(folder)
-    if found is not None:
-        manifest, known = found
+    opened = _opened(folder)
+    if opened is not None:
+        manifest, finished = opened
         if manifest["inputs"] != json.loads(json.dumps(described)):
             raise OtherQueryError(
                 f"{folder.parent} was started on other input files, or these have changed since.",
                 "Give the same files as before.",
                 Remedy("checkpoint", "start anew with another checkpoint"),
             )
-        return known
+        return finished
     if begun and not (folder / _MANIFEST).exists():
         raise DamagedError(folder / _MANIFEST)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     spooling = _Spooling(folder, plan, inputs)
     with RejectedRows(rejected) as aside:
-        made = spooling.run(aside, largest_slice, slice_length, strict=strict, on_read=on_read)
+        finished = spooling.run(aside, largest_slice, slice_length, strict=strict, on_read=on_read)
         check_unchanged(described, inputs)
     manifest = {
-        **{k: v for k, v in asdict(made).items() if k != "folder"},
+        **{k: v for k, v in asdict(finished).items() if k != "folder"},
         "version": _VERSION,
         "inputs": described,
     }
     write_sealed(folder / _MANIFEST, manifest)
-    return made
+    return finished
 
 
 def _opened(folder: Path) -> tuple[dict[str, Any], Spool] | None:
-    """The finished spool in ``folder``, if there is one."""
+    """The manifest and spool in ``folder``; None if there is no finished spool."""
     try:
         manifest = read_sealed(folder / _MANIFEST)
     except FileNotFoundError:
@@ -182,12 +190,12 @@ def _opened(folder: Path) -> tuple[dict[str, Any], Spool] | None:
         digests = tuple(manifest.get("digests", ()))
     except (LookupError, TypeError, AttributeError) as error:
         raise DamagedError(folder / _MANIFEST) from error
-    found = Spool(folder, slice_ends=ends, properties=properties, digests=digests, **numbers)
-    return manifest, found
+    finished = Spool(folder, slice_ends=ends, properties=properties, digests=digests, **numbers)
+    return manifest, finished
 
 
 class _Spooling:
-    """One reading of all inputs."""
+    """Reads all inputs once and writes the slices."""
 
     def __init__(self, folder: Path, plan: PhysicalPlan, inputs: Inputs) -> None:
         self._folder = folder
@@ -249,7 +257,11 @@ class _Spooling:
     def _relevant_rows(
         self, rejected: RejectedRows, strict: bool, on_read: ReadProgress | None
     ) -> Iterator[pa.Table]:
-        """The edges with a label that the plan reads; counts all, sets aside the others."""
+        """Yields the edges with a label that the plan reads; counts edges and rejected rows.
+
+        For a stream out of order the other edges are yielded too, with stream and ts alone: they
+        move the watermark.
+        """
         self._check_not_empty()
         sizes = [os.path.getsize(file.path) for _, file in self._files]
         for position, (stream, file) in enumerate(self._files):
@@ -259,12 +271,12 @@ class _Spooling:
                 for batch in read(file, strict=strict, on_progress=report):
                     self._edges += batch.edges.num_rows
                     self._bad += rejected.write(map(asdict, batch.rejected))
-                    wanted = pc.is_in(batch.edges["label"], self._labels[stream])
-                    kept = batch.edges.filter(wanted)
+                    is_read = pc.is_in(batch.edges["label"], self._labels[stream])
+                    kept = batch.edges.filter(is_read)
                     self._relevant += kept.num_rows
                     if order is not None:
                         rows = _with_stream(batch.edges, stream, self._properties)
-                        yield order.placed(rows, wanted)
+                        yield order.placed(rows, is_read)
                     elif kept.num_rows:
                         yield _with_stream(kept, stream, self._properties)
             except EdgeFileError as error:
@@ -300,12 +312,12 @@ class _Spooling:
 
 
 def _order(path: Path, number: int) -> None:
-    """Gives a slice its place: Spark takes files by their modification times."""
+    """Sets the modification time of a slice, by which Spark orders files."""
     os.utime(path, (_MTIME_OF_FIRST + number,) * 2)
 
 
 def _with_last(tables: Iterable[pa.Table]) -> Iterator[tuple[pa.Table, bool]]:
-    """Each table, and whether it is the last one."""
+    """Yields each table with whether it is the last one."""
     remaining = iter(tables)
     current = next(remaining, None)
     while current is not None:
@@ -315,7 +327,7 @@ def _with_last(tables: Iterable[pa.Table]) -> Iterator[tuple[pa.Table, bool]]:
 
 
 def _with_end(table: pa.Table) -> pa.Table:
-    """The rows, and one without a stream, which stands for the end of the input."""
+    """Adds the row without a stream that marks the end of the input."""
     at = table["ts"][-1]
     end = {
         field.name: pa.array([at if field.name == "ts" else None], field.type)
@@ -344,8 +356,10 @@ def _files(plan: PhysicalPlan, inputs: Inputs) -> Iterator[tuple[str, EdgeFile]]
 
 
 def file_for(file: EdgeFile, plan: PhysicalPlan, stream: PlanStream) -> EdgeFile:
-    """A file of a stream, read as a plan wants it: no more properties than it uses, and no times
-    where it reads a stored graph."""
+    """The layout of a stream's file, limited to what a plan reads.
+
+    It has only the properties that the plan uses, and no times for a stored graph.
+    """
     return replace(
         file,
         stored=any(s.stream == stream.name and s.range is None for _, s in plan.scans),
@@ -357,7 +371,7 @@ def file_for(file: EdgeFile, plan: PhysicalPlan, stream: PlanStream) -> EdgeFile
 
 
 def _shifted(report: ReadProgress | None, before: int, total: int) -> ReadProgress | None:
-    """Turns the progress in one file into that over all."""
+    """Turns the progress in one file into progress over all files."""
     return None if report is None else lambda done, _: report(before + done, total)
 
 
@@ -366,13 +380,13 @@ def _with_stream(edges: pa.RecordBatch, stream: str, properties: Mapping[Field, 
     columns["stream"] = pa.repeat(pa.scalar(stream), edges.num_rows)
     for (name, kind), column in properties.items():
         type_ = ARROW_TYPES[kind]
-        there = name in edges.schema.names and edges.schema.field(name).type == type_
-        columns[column] = edges[name] if there else pa.nulls(edges.num_rows, type_)
+        present = name in edges.schema.names and edges.schema.field(name).type == type_
+        columns[column] = edges[name] if present else pa.nulls(edges.num_rows, type_)
     order = ("stream", "label", "src", "trg", "ts", *properties.values())
     return pa.table({name: columns[name] for name in order})
 
 
 def _slice_sizes(largest: int) -> Iterator[int]:
-    """Doubling from a small first slice to the largest."""
+    """Sizes of slices: they double from :data:`FIRST_SLICE` to the largest."""
     growing = itertools.takewhile(lambda n: n < largest, (FIRST_SLICE << i for i in range(40)))
     return itertools.chain(growing, itertools.repeat(largest))

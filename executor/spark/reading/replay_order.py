@@ -1,10 +1,9 @@
 """The order in which edges of files are replayed, if a stream is declared to be out of order.
 
-The edges of such a stream keep their order in its files, and the executor sorts them, as it would
-over a live source. Several files and streams are merged by the largest ts that each has reached: an
-edge is due when the largest ts of its file so far is due. So together they are never more out of
-order than one of them is alone. A stream without a delay is sorted by time, as in a replay without
-any delay.
+Edges of a stream with a delay keep the order of their files, and the executor sorts them, as it
+does over a live source. Several files and streams are merged by the largest ts that each has
+reached: an edge is due when the largest ts of its file so far is due. So the merged edges are never
+more out of order than one file alone. A stream without a delay is sorted by time.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ ORDER: Final = "order"
 
 
 class ReplayOrder:
-    """Numbers the rows (stream, label, src, trg, ts, properties) of all files by their order."""
+    """Gives the rows of all files their order: the value of the column :data:`ORDER`."""
 
     def __init__(self, streams: Collection[PlanStream]) -> None:
-        """``streams``: all but stored graphs, whose edges come first."""
+        """``streams`` are all streams but stored graphs, whose edges come first."""
         self._delayed = {stream.name for stream in streams if stream.delay}
         self._last = {stream.name: 0 for stream in streams}
 
@@ -36,12 +35,12 @@ class ReplayOrder:
         return FileOrder(self, stream, stream in self._delayed)
 
     def advance(self, stream: str, order: int) -> None:
-        """Notes that a stream has rows up to this place."""
+        """Records that a stream has rows up to an order."""
         if stream in self._last:
             self._last[stream] = max(self._last[stream], order)
 
     def ends(self, schema: pa.Schema) -> Iterator[pa.Table]:
-        """For each stream the row that marks its end, after its other rows."""
+        """Yields for each stream the row that marks its end, with the order of its last row."""
         for stream, order in self._last.items():
             row = dict.fromkeys(schema.names) | {"stream": stream, "ts": FOREVER, ORDER: order}
             columns: dict[str, Any] = {name: pa.array([value]) for name, value in row.items()}
@@ -49,7 +48,7 @@ class ReplayOrder:
 
 
 class FileOrder:
-    """Numbers the rows of one file by their order."""
+    """Gives the rows of one file their order."""
 
     def __init__(self, whole: ReplayOrder, stream: str, delayed: bool) -> None:
         self._whole = whole

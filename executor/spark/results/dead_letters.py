@@ -1,7 +1,8 @@
-"""Files of what is set aside in a run that never ends: they grow batch by batch.
+"""Dead-letter files of a run that never ends: they grow batch by batch.
 
-Each batch leaves its lines in parts of a folder, in files that have its number in their names. They
-are added to one file, once, also where the batch is run again after a crash.
+The tasks of a batch write their lines to files in a folder, with the batch's number in the names.
+The driver appends these parts to one file. It does so once for each batch, also if the batch is run
+again after a crash.
 """
 
 from __future__ import annotations
@@ -16,18 +17,23 @@ from ..host.storage import translate_storage_errors
 
 _NOTE = "added.json"
 _DIGITS = 18
-"""Of where a file starts, in its name: that of no file that somebody has put aside."""
+"""The digits of a file's start in its name; long enough that no rotated file of a user matches."""
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
 _SEGMENTS = 8
-"""How many files what may be kept is in, about."""
+"""About the number of files in which a bounded log is kept."""
 
 
 class Growing:
-    """The file ``path`` of JSON lines, to which parts are added from ``folder``.
+    """A log of JSON lines that grows by the parts of each batch.
 
-    With ``most_bytes`` there are more files after it, and the oldest go (:func:`segments`). A note
-    in the folder says how many bytes there were in all after the latest batch that added to them:
-    what is beyond that is of an attempt that was killed.
+    A note in ``folder`` has the number of bytes of the log after the latest batch. Bytes beyond
+    that number come from an attempt that was killed, and are cut off.
+
+    Args:
+        path: the first file of the log.
+        folder: the folder of parts and of the note.
+        most_bytes: the largest size of the log, which is then split into several files
+            (:func:`segments`), of which the oldest are removed; None: one file without a limit.
     """
 
     @translate_storage_errors()
@@ -39,15 +45,15 @@ class Growing:
         self._bytes = self.lines = 0
         note = folder / _NOTE
         if note.exists():
-            noted = read_sealed(note)
-            self._batch, self.lines = noted["batch"], noted["lines"]
-            self._bytes = noted["bytes"]
+            content = read_sealed(note)
+            self._batch, self.lines = content["batch"], content["lines"]
+            self._bytes = content["bytes"]
         for part in folder.glob("*.jsonl"):
-            part.unlink()  # of a batch that is run again, or was added already
+            part.unlink()  # the part's batch is in the log already, or will be run again
         self._cut()
 
     def add(self, batch: int) -> None:
-        """Adds what a batch has left, unless that was done before."""
+        """Appends the parts of a batch, unless the log has them already."""
         parts = sorted(self._folder.glob(f"*-{batch:08}*.jsonl"))
         data = b"".join(part.read_bytes() for part in parts)
         if data and batch > self._batch:
@@ -60,14 +66,14 @@ class Growing:
                 os.fsync(adding.fileno())
                 self._bytes = start + adding.tell()
             self._batch, self.lines = batch, self.lines + data.count(b"\n")
-            noted = {"batch": batch, "bytes": self._bytes, "lines": self.lines}
-            write_sealed(self._folder / _NOTE, noted)
+            content = {"batch": batch, "bytes": self._bytes, "lines": self.lines}
+            write_sealed(self._folder / _NOTE, content)
             self._prune()
         for part in parts:
             part.unlink()
 
     def _segment(self, more: int) -> tuple[int, Path]:
-        """The file that takes ``length`` more bytes, and the byte at which it starts."""
+        """The file that takes ``more`` bytes, after its start in bytes of the whole log."""
         start, file = (segments(self._path) or [(0, self._path)])[-1]
         full = self._most_bytes is not None and (
             self._bytes - start + more > self._most_bytes // _SEGMENTS
@@ -78,14 +84,14 @@ class Growing:
         return start, file
 
     def _prune(self) -> None:
-        """Removes the oldest files if there is too much, but for the last one."""
+        """Removes the oldest files of a log that is too large, but never the last file."""
         for start, file in segments(self._path)[:-1]:
             if self._most_bytes is None or self._bytes - start <= self._most_bytes:
                 break
             file.unlink(missing_ok=True)
 
     def _cut(self) -> None:
-        """Removes what is beyond the note."""
+        """Cuts off the bytes beyond the number in the note."""
         end = 0
         for start, file in segments(self._path):
             if start > 0 and start >= self._bytes:
@@ -99,36 +105,36 @@ class Growing:
 
 
 def _refuse_link(file: Path) -> None:
-    """Raises if a file is a link, which would lead writing elsewhere."""
+    """Raises if a file is a link, which would redirect writes."""
     if file.is_symlink():
         raise StorageError(
             f"{file} is a link (to {os.readlink(file)}), and Headrace made none there.",
-            "Remove it; then give the same command again: it goes on from there.",
+            "Remove it; then give the same command again: the run goes on from there.",
         )
 
 
 def segments(path: Path) -> list[tuple[int, Path]]:
-    """The files of what was written to ``path``, the oldest first, each with the byte of the whole
-    at which it starts: that at ``path`` itself, if it is still there, and those whose names end
-    with where they start.
+    """The files of a log, oldest first, each after its start in bytes of the whole log.
+
+    The first file is ``path``, unless it was removed. The names of the others end with their start.
     """
-    found = [(0, path)] if path.exists() else []
+    files = [(0, path)] if path.exists() else []
     if path.parent.exists():
         for file in path.parent.iterdir():
             start = file.name.removeprefix(f"{path.name}.")
             if start.isdecimal() and len(start) == _DIGITS:
-                found.append((int(start), file))
-    return sorted(found)
+                files.append((int(start), file))
+    return sorted(files)
 
 
 @dataclass(frozen=True, slots=True)
 class DeadLetters:
-    """The edges that came too late, and the rows that are no edges."""
+    """The logs of late edges and of rows that are no edges."""
 
     late: Growing
     rejected: Growing
 
     def add(self, batch: int) -> None:
-        """Adds those of a batch."""
+        """Adds the dead letters of a batch."""
         self.late.add(batch)
         self.rejected.add(batch)

@@ -1,8 +1,8 @@
-"""Result blocks to files, inside Spark's tasks.
+"""Writes blocks of results to files, inside Spark's tasks.
 
-In: rows of a stage (``kind``, ``rows``, ``payload``). Out: for each task a *part*, a file
-under a name of its own in a staging folder; reports and late edges are passed on. What a part
-becomes is decided where the batch ends well (:mod:`headrace.executor.spark.results.sinks`).
+In: blocks of the last stage (``kind``, ``rows``, ``payload``). Out: for each task a *part*, a file
+with a unique name in a staging folder; reports and late edges are passed on. After a successful
+batch the driver publishes its parts (:mod:`headrace.executor.spark.results.sinks`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ WRITTEN = "kind string, payload string"
 
 @dataclass(frozen=True, slots=True)
 class PartSpec:
-    """The format of parts and the folder for them; ``header`` is for CSV."""
+    """The format of parts, and the staging folder; ``header`` is for CSV."""
 
     format: PartFormat
     staging: str
@@ -50,12 +50,14 @@ class Part:
 def part_writer(
     spec: PartSpec,
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """The function that Spark applies to blocks; gives rows (kind, payload as JSON)."""
+    """Returns the function that Spark applies to blocks; it gives rows of :data:`WRITTEN`.
+
+    The payload is JSON: of a part, a report, or late edges.
+    """
 
     def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        told: list[tuple[str, str]] = []
-        part = _write_part(spec, batches, told)
-        rows = list(told)
+        rows: list[tuple[str, str]] = []
+        part = _write_part(spec, batches, rows)
         if part is not None:
             rows.append((PART, json.dumps(asdict(part))))
         yield pa.RecordBatch.from_pydict(
@@ -69,10 +71,12 @@ def part_writer(
 
 
 def _write_part(
-    spec: PartSpec, batches: Iterable[pa.RecordBatch], told: list[tuple[str, str]]
+    spec: PartSpec, batches: Iterable[pa.RecordBatch], others: list[tuple[str, str]]
 ) -> Part | None:
-    """The results of ``batches`` in one file, none without results; all else is added to ``told``,
-    with its kind."""
+    """Writes the results of ``batches`` to one file; returns None if there are none.
+
+    The kind and payload of every other block are added to ``others``.
+    """
     path = Path(spec.staging) / f"{uuid.uuid4().hex}.part"
     context = TaskContext.get()
     partition = 0 if context is None else context.partitionId()
@@ -83,7 +87,7 @@ def _write_part(
             for batch in batches:
                 for kind, payload in zip(batch["kind"], batch["payload"], strict=True):
                     if kind.as_py() != RESULTS:
-                        told.append((kind.as_py(), payload.as_py().decode()))
+                        others.append((kind.as_py(), payload.as_py().decode()))
                         continue
                     for block in table_of(payload.as_py()).to_batches():
                         writer.write(block)

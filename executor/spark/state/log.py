@@ -1,15 +1,18 @@
 """The log of a partition in Spark's state store: the valid input, in few large values.
 
-Rows are kept as compressed Arrow blobs, in the order in which they came, one log per window (an
-edge read under a window of an hour does not stay as long as one under a month; rows that operators
-made are told apart by about how long they are valid; a stored graph has a log that is written
-once). Rows that wait for their time are there too, so a restart has them. A blob is dropped when
-all of it has expired. Small blobs are merged, each row a logarithmic number
-of times, but none grows past an eighth of its window: so a blob is dropped soon after its
-first row expired, and their number stays small however short the batches are.
+Rows are kept as compressed Arrow blobs, in order of arrival. Rows that wait for the watermark are
+in the log too, so a restart has them.
 
-Spark's Python state API moves a few dozen megabytes per second and some thousand values,
-hence few and large ones.
+There is one log for each window, since an edge in a window of an hour expires earlier than one in a
+window of a month. Rows of operators are grouped by the rough length of their validity. The log of a
+stored graph is written once.
+
+A blob is dropped when all its rows have expired. Small blobs are merged, each row a logarithmic
+number of times, so that the number of blobs stays small with short batches. A merged blob spans at
+most an eighth of its window, so that it is dropped soon after its first row has expired.
+
+Spark's Python state API moves a few dozen megabytes and some thousand values per second: hence few
+and large values.
 """
 
 from __future__ import annotations
@@ -27,14 +30,16 @@ from ..exchange.wire import Wire
 EXTRA_STATE = -1
 """The number of the blob that holds the extra state of a pipeline, beside the log."""
 LARGEST_BLOB = 8 << 20
+"""The largest size of a merged blob in bytes."""
 _SHARE_OF_WINDOW = 8
+"""A merged blob spans at most the window divided by this."""
 
 
 class BlobStore(Protocol):
     """Values by number; Spark's map state, or a dictionary in tests."""
 
     def get(self, number: int) -> bytes:
-        """The value put before."""
+        """Returns the value of a number."""
 
     def put(self, number: int, blob: bytes) -> None:
         """Stores a value."""
@@ -47,8 +52,14 @@ class BlobStore(Protocol):
 class Blob:
     """An entry of a log's directory: consecutive rows of one window.
 
-    ``first`` and ``last`` are the smallest and largest ts, ``expiry`` the largest expiry, ``size``
-    is in bytes.
+    Attributes:
+        number: the key of the blob in the store.
+        window: the window of the rows in ticks, by the wire (:class:`Wire`).
+        first: the smallest ts.
+        last: the largest ts.
+        expiry: the largest expiry.
+        size: the compressed size in bytes.
+        rows: the number of rows.
     """
 
     number: int
@@ -62,7 +73,7 @@ class Blob:
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """All blobs of a partition, oldest first within a window; a small value of its own."""
+    """The entries of all blobs of a log, oldest first within a window, and the next number."""
 
     blobs: tuple[Blob, ...] = ()
     next_number: int = 0
@@ -72,7 +83,7 @@ class WindowLog:
     """The valid input of one partition.
 
     Attributes:
-        directory: the entries of all blobs; the caller stores it, beside the blobs.
+        directory: the entries of all blobs; the caller stores the directory beside the blobs.
     """
 
     def __init__(
@@ -87,10 +98,10 @@ class WindowLog:
         """Opens a log.
 
         Args:
-            wire: the form of the rows.
-            store: holds the blobs.
-            directory: as the last batch left it.
-            retention: ticks for which rows are needed after they expired.
+            wire: the format of the rows.
+            store: the store of the blobs.
+            directory: the directory after the last batch.
+            retention: the number of ticks for which a restart needs rows after their expiry.
             apart: blobs from this number on are not merged with earlier ones, so that the rows
                 since a snapshot are in blobs of their own.
         """
@@ -101,9 +112,10 @@ class WindowLog:
         self.directory = directory
 
     def append(self, rows: pa.Table, now: int) -> None:
-        """Keeps rows, sorted by ts; they may be earlier than those kept already.
+        """Adds rows, sorted by ts; they may be earlier than rows in the log.
 
-        What has expired at or before ``now - retention``, or need be kept no longer, is dropped.
+        Blobs that have expired at or before ``now - retention`` are dropped, and so are new rows
+        that have.
         """
         now -= self._retention
         self._drop({blob.number for blob in self.directory.blobs if blob.expiry <= now})
@@ -113,8 +125,12 @@ class WindowLog:
             self._append(window, rows.filter(pa.array(windows == window)))
 
     def rows(self, now: int, *, since: int = 0) -> pa.Table:
-        """All rows that expire after ``now - retention``, sorted by ts; of those in blobs from
-        number ``since`` on."""
+        """The rows that expire after ``now - retention``, sorted by ts.
+
+        Args:
+            now: the present application time in ticks.
+            since: the number of the first blob to read.
+        """
         now -= self._retention
         blobs = [blob for blob in self.directory.blobs if blob.number >= since]
         tables = [self._valid(self._read(blob), now) for blob in blobs]

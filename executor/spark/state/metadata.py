@@ -1,4 +1,4 @@
-"""The metadata of a partition: a small value in Spark's state, which names all else."""
+"""The metadata of a partition: a small value in Spark's state that names all other values."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ class PartitionMetadata:
     """The metadata of a partition after a micro-batch.
 
     Attributes:
-        token: names the attempt at the batch that wrote this.
-        worker: the process that may still have the index
+        token: the id of the attempt that processed the batch.
+        worker: the address of the process that may still have the index
             (:class:`headrace.executor.spark.state.cache.StateCache`).
-        now: the application time reached: the watermark or, where edges come in order, the largest
-            ts seen.
+        now: the present application time in ticks: the watermark or, for edges in order, the
+            largest ts so far.
         latest: the largest ts of an edge, also when all streams have ended.
         first: the smallest ts of an edge of a stream.
-        edges: rows of scans.
-        results: rows of the last stage.
-        late: late edges of each stream.
+        edges: the number of rows of scans.
+        results: the number of rows of the last stage.
+        late: the number of late edges, by stream.
         rebuilt: how often the index was rebuilt.
         restored: how often it was rebuilt from a snapshot.
-        replayed: rows of the log that were replayed for that.
+        replayed: the number of rows of the log that rebuilding has replayed.
         operators: counters by node of the plan.
         directory: the blobs of the valid input.
         runs: the blobs of the runs of REWINDOW.
         remembers: whether extra state (:meth:`headrace.executor.pipeline.Pipeline.extra_state`) is
             among the blobs.
-        watermark: of the streams.
-        snapshot: the latest one.
+        watermark: the watermark of the streams.
+        snapshot: the latest snapshot.
     """
 
     token: str = ""
@@ -62,12 +62,12 @@ class PartitionMetadata:
     snapshot: Snapshot = field(default_factory=Snapshot)
 
     def to_json(self) -> str:
-        """The text that is kept in Spark's state."""
+        """Writes the metadata as text for Spark's state."""
         return json.dumps(asdict(self))
 
     @staticmethod
     def from_json(text: str) -> PartitionMetadata:
-        """The metadata of a text."""
+        """Reads the text of :meth:`to_json`; fields that earlier versions lack have defaults."""
         values: dict[str, Any] = json.loads(text)
         operators = {int(k): Counters(**v) for k, v in values.pop("operators", {}).items()}
         watermark = Watermark.from_document(values.pop("watermark", {}))
@@ -83,7 +83,7 @@ class PartitionMetadata:
 
 
 def batch_of(before: PartitionMetadata, after: PartitionMetadata) -> dict[str, Any]:
-    """The metrics of one batch, as JSON-able values: of the metadata after it less those before."""
+    """The metrics of one batch, as JSON-able values: the difference of two metadata."""
     work = {
         str(node): asdict(done.since(before.operators.get(node, Counters())))
         for node, done in after.operators.items()
@@ -102,9 +102,9 @@ def totals(
     before: Mapping[int, Counters],
     after: Mapping[int, Counters],
 ) -> dict[int, Counters]:
-    """``base`` and what happened from ``before`` to ``after``.
+    """Adds the difference of two readings of a pipeline's counters to ``base``.
 
-    A pipeline counts since it was built, which may have been a moment ago, after a restart.
+    The counters of a pipeline start at 0 when it is rebuilt, so they are no totals themselves.
     """
     return {
         node: base.get(node, Counters()).then(now.since(before[node]))
