@@ -165,7 +165,7 @@ def main(
     limit: Annotated[
         float, typer.Option(help="Processor seconds after which a run is cut.")
     ] = 60.0,
-    out: Annotated[Path | None, typer.Option(help="Write the account here, as JSON.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the results here, as JSON.")] = None,
 ) -> None:
     """Measures the throughput of plans on MathOverflow, slide 1 day."""
     console = Console(width=None if Console().is_terminal else 220)

@@ -61,7 +61,7 @@ def opened(browser: Browser, address: str) -> list[float]:
 
 def main(
     repeats: Annotated[int, typer.Option(help="How often the page is opened.")] = 9,
-    out: Annotated[Path | None, typer.Option(help="Write all of it here, as JSON.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the results here, as JSON.")] = None,
 ) -> None:
     """Opens the page, and tells how soon it is there."""
     console = Console()

@@ -128,7 +128,7 @@ def main(
     rounds: Annotated[int, typer.Option(help="How often each runs.")] = 5,
     repeats: Annotated[int, typer.Option(help="Runs of each query in a round.")] = 5,
     only: Annotated[str, typer.Option(help="Queries with this in their name.")] = "",
-    out: Annotated[Path | None, typer.Option(help="Write the account here, as JSON.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the results here, as JSON.")] = None,
 ) -> None:
     """Compares two checkouts on queries over topology alone."""
     console = Console(width=None if Console().is_terminal else 120)

@@ -86,7 +86,7 @@ def main(
     only: Annotated[str, typer.Option(help="Paths with this in them.")] = "",
     repeats: Annotated[int, typer.Option(help="Runs of each way.")] = 3,
     window: Annotated[int, typer.Option(help="Days that an edge is valid.")] = 30,
-    out: Annotated[Path | None, typer.Option(help="Write the account here, as JSON.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the results here, as JSON.")] = None,
 ) -> None:
     """Measures paths on MathOverflow, slide 1 day."""
     console = Console(width=None if Console().is_terminal else 160)

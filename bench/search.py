@@ -191,7 +191,7 @@ def main(
     repeats: Annotated[int, typer.Option(help="Runs of each, at most.")] = 7,
     cost: Annotated[str, typer.Option(help="saturating or thesis.")] = "saturating",
     collect: Annotated[bool, typer.Option(help="Collect garbage during the search too.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Write the account here, as JSON.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the results here, as JSON.")] = None,
 ) -> None:
     """Measures the search on queries of the thesis and on shapes of joins."""
     kind: Kind = "thesis" if cost == "thesis" else "saturating"

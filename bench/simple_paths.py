@@ -121,7 +121,7 @@ def main(
     window: Annotated[str, typer.Option(help="How long an edge is valid.")] = "1d",
     only: Annotated[str, typer.Option(help="Queries with this in their name.")] = "",
     budget: Annotated[int, typer.Option(help="Steps that an edge may take.")] = 1_000_000,
-    out: Annotated[Path | None, typer.Option(help="Write the account here, as JSON.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the results here, as JSON.")] = None,
 ) -> None:
     """Measures simple paths beside any paths on a stream of edges without labels."""
     console = Console(width=None if Console().is_terminal else 200)

@@ -127,7 +127,7 @@ def main(
     window: Annotated[int, typer.Option(help="Days that an edge is valid.")] = 30,
     partitions: Annotated[int, typer.Option(help="Partitions of the stage.")] = 1,
     repeats: Annotated[int, typer.Option(help="Runs of each.")] = 2,
-    out: Annotated[Path | None, typer.Option(help="Write the account here, as JSON.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the results here, as JSON.")] = None,
 ) -> None:
     """Measures plans on Spark over MathOverflow, slide 1 day."""
     console = Console(width=None if Console().is_terminal else 200)

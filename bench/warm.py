@@ -89,7 +89,7 @@ def main(
     *,
     repeats: Annotated[int, typer.Option(min=1, help="Runs of each kind.")] = 3,
     together: Annotated[bool, typer.Option(help="Also two at once.")] = True,
-    out: Annotated[Path | None, typer.Option(help="Write the account here, as JSON.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the results here, as JSON.")] = None,
 ) -> None:
     """Measures `headrace warm` with an empty and with a full cache."""
     console = Console(width=None if Console().is_terminal else 120)
