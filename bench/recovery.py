@@ -129,7 +129,7 @@ class Run:
 
 
 def edges(window: int, windows: float, degree: float) -> pa.Table:
-    """An edge per tick between any two vertices."""
+    """A stream with an edge between two random vertices at each tick."""
     random = np.random.default_rng(1)
     count = int(window * windows)
     ends = random.integers(0, max(2, int(window / 2 / degree)), (2, count))
@@ -178,8 +178,8 @@ def _planned(query: str, window: int, degree: float) -> PhysicalPlan:
     label = LabelStatistics(
         rate=0.5, distinct_src=vertices, distinct_trg=vertices, vertices=vertices
     )
-    known = Catalog({"input": Stream("input", {"a": label, "b": label}, vertex_type="integer")})
-    return plan_of(query, known, str(window), "1").plan
+    catalog = Catalog({"input": Stream("input", {"a": label, "b": label}, vertex_type="integer")})
+    return plan_of(query, catalog, str(window), "1").plan
 
 
 def _table(rows: list[Row]) -> Table:
