@@ -1,10 +1,10 @@
-"""What a long run holds, window after window: ``python -m bench.bounded --windows 12``.
+"""The memory and state of a long run by window: ``python -m bench.bounded --windows 12``.
 
-A query runs on Spark over a made stream whose vertices never come again after a window. After each
-window's last batch: memory of the Python workers, what is in use of the JVM's heap when it has been
-collected, the state on disk, and what the partitions say that they keep. What is held after
-the last window should be what was held after the second. Spark removes old versions of the state
-once a minute; here, where a window takes seconds, once in two seconds.
+A query runs on Spark over a generated stream whose vertices never return after a window. After the
+last batch of each window the benchmark measures the memory of the Python workers, the JVM's live
+heap, the state on disk, and the state that the partitions report. The values of the last window
+should equal those of the second. Spark removes old versions of the state once a minute; here every
+two seconds, since a window takes only seconds.
 """
 
 from __future__ import annotations
@@ -41,8 +41,16 @@ WINDOW = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What a run held when so many windows had passed; ``workers`` and ``heap`` in MB, the
-    state on disk and the windowed input that is kept in it in kB."""
+    """The memory and state of a run.
+
+    Attributes:
+        windows: the number of windows that have passed.
+        workers: resident memory of the Python workers, in MB.
+        heap: the JVM's live heap, in MB.
+        disk: the state on disk, in kB.
+        kept: the windowed input and the snapshots in the state, in kB.
+        vertices: the entries of the dictionaries.
+    """
 
     windows: int
     workers: float
@@ -53,7 +61,7 @@ class Held:
 
 
 def stream(file: Path, windows: int, per_tick: int) -> None:
-    """Writes edges among vertices of a tenth of a window's age at most."""
+    """Writes edges whose vertices are replaced after each tenth of a window."""
     random = Random(7)
     with file.open("w") as lines:
         lines.write("src,trg,label,ts\n")
@@ -65,11 +73,11 @@ def stream(file: Path, windows: int, per_tick: int) -> None:
 
 
 def held(query: str, windows: int, per_tick: int, folder: Path) -> list[Held]:
-    """What a run of the query held after each window."""
+    """Runs the query, and measures memory and state after each window."""
     source = folder / "in.csv"
     stream(source, windows, per_tick)
-    known = LabelStatistics(per_tick / 2, 500, 500, 1000)
-    catalog = Catalog({"input": Stream("input", {"a": known, "b": known})})
+    label = LabelStatistics(per_tick / 2, 500, 500, 1000)
+    catalog = Catalog({"input": Stream("input", {"a": label, "b": label})})
     plan = plan_of(query, catalog, str(WINDOW), "100").plan
     checkpoint, found = folder / "checkpoint", list[Held]()
 
@@ -104,7 +112,7 @@ def _now(windows: int, checkpoint: Path) -> Held:
 
 
 def _heap() -> int:
-    """Bytes of the JVM's heap that something refers to."""
+    """The JVM's live heap after a collection, in bytes."""
     context = SparkContext._active_spark_context
     assert context is not None
     assert context._jvm is not None
@@ -123,9 +131,9 @@ def _size(file: Path) -> int:
 def main(
     windows: Annotated[int, typer.Option(min=3, help="How many windows pass.")] = 12,
     per_tick: Annotated[int, typer.Option(min=1, help="Edges per time unit.")] = 10,
-    out: Annotated[Path | None, typer.Option(help="Where everything goes, as JSON.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the results here, as JSON.")] = None,
 ) -> None:
-    """What a long run holds, window after window."""
+    """Measures the memory and state of a long run by window."""
     console = Console()
     console.print(headline(machine()))
     table = Table("query", "windows", "workers MB", "heap MB", "disk kB", "kept kB", "vertices")

@@ -1,7 +1,7 @@
-"""How fast plans run in one process: ``python -m bench.kernels``.
+"""The throughput of plans in one process: ``python -m bench.kernels``.
 
-Each query runs as written (the canonical plan) and as chosen, in pairs one after the other,
-each run in a process of its own. One call of the pipeline per slide of the window.
+Runs the canonical plan and the chosen plan of each query, in pairs, each run in its own process.
+Each slide of the window is one call of the pipeline.
 """
 
 from __future__ import annotations
@@ -41,10 +41,23 @@ QUERIES = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What was measured of one plan of one query; per second of processor time.
+    """The measurements of one plan of a query.
 
-    ``ratio`` is how many times as long the canonical plan took, pair by pair, over the slides
-    that both got to; ``share`` the part of the stream's slides that was run, 1 for all.
+    Attributes:
+        query: the name of the query.
+        plan: ``canonical`` or ``chosen``.
+        edges: the edges read in the longest run.
+        results: the results of the longest run.
+        share: the share of the stream's edges that the longest run read.
+        edges_per_second: edges per second of processor time.
+        edges_per_wall_second: edges per second of wall time.
+        results_per_second: results per second of processor time.
+        p99_ms: the 99th percentile of a slide's processor time, in ms.
+        start_mb: the memory of the process before the first slide, in MB.
+        peak_mb: the peak memory of the process, in MB.
+        ratio: the time of the canonical plan over that of the chosen one, by pair, over the slides
+            that both ran.
+        digest: the digest of the plan.
     """
 
     query: str
@@ -63,14 +76,14 @@ class Row:
 
 
 def plan_of(text: str, known: Catalog, window: str, slide: str) -> SearchResult:
-    """What the product makes of a query."""
+    """The result of Headrace's search for a query."""
     options = PlanningOptions(window=window, slide=slide)
     return optimize(PlanRequest(text, catalog=known, options=options)).optimization
 
 
 def measure(
     query: str,
-    found: SearchResult,
+    optimized: SearchResult,
     edges: Path,
     *,
     slide: int,
@@ -78,13 +91,13 @@ def measure(
     limit: float,
     total: int,
 ) -> list[Row]:
-    """Runs the chosen plan of a query, and the canonical one if it is another."""
-    plans: dict[str, PhysicalPlan] = {"chosen": found.plan}
-    if found.canonical_plan.digest != found.plan.digest:
-        plans = {"canonical": found.canonical_plan, "chosen": found.plan}
+    """Runs the chosen plan of a query, and the canonical plan if it differs."""
+    plans: dict[str, PhysicalPlan] = {"chosen": optimized.plan}
+    if optimized.canonical_plan.digest != optimized.plan.digest:
+        plans = {"canonical": optimized.canonical_plan, "chosen": optimized.plan}
     runs: dict[str, list[Slides]] = {name: [] for name in plans}
     for pair in range(pairs):
-        # Either goes first in turn, so that a drift of the machine favours neither.
+        # The plans take turns to run first, so that a drift of the machine favours neither.
         for name in sorted(plans, reverse=pair % 2 == 1):
             runs[name].append(run(plans[name], edges, slide, limit))
     ratios = []
@@ -165,7 +178,7 @@ def main(
     limit: Annotated[
         float, typer.Option(help="Processor seconds after which a run is cut.")
     ] = 60.0,
-    out: Annotated[Path | None, typer.Option(help="Write the account here, as JSON.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the results here, as JSON.")] = None,
 ) -> None:
     """Measures the throughput of plans on MathOverflow, slide 1 day."""
     console = Console(width=None if Console().is_terminal else 220)
@@ -182,13 +195,13 @@ def main(
         for name, text in QUERIES.items():
             if only in name:
                 with console.status(name):
-                    found = plan_of(text, known, f"{window}d", "1d")
-                    wanted = pa.array(labels_of(found.plan), pa.string())
+                    optimized = plan_of(text, known, f"{window}d", "1d")
+                    wanted = pa.array(labels_of(optimized.plan), pa.string())
                     total = len(edges.filter(pc.is_in(edges["label"], wanted)))
                     rows += measure(
-                        name, found, path, slide=DAY, pairs=pairs, limit=limit, total=total
+                        name, optimized, path, slide=DAY, pairs=pairs, limit=limit, total=total
                     )
-                    save(out, "kernels", options, rows)  # so that what is done is kept
+                    save(out, "kernels", options, rows)  # keeps finished queries after an abort
     console.print(_table(rows, f"In process, {what}, window {window} days, slide 1 day"))
 
 

@@ -1,9 +1,9 @@
-"""Planning over HTTP, per second and under too much of it: ``python -m bench.load``.
+"""The throughput of planning over HTTP, and its behaviour under overload: ``python -m bench.load``.
 
-The service is a process of its own, the load comes from this one over loopback. First as much as
-it takes: a number of connections, each with a new request once the last is answered. Then, at ten
-times that rate, requests that come whether others are answered or not: all have to be answered,
-with a plan or with 429 and when to come again, and ``/healthz`` has to answer all along.
+The service is a separate process; this process sends requests over loopback. First a closed loop:
+each connection sends a request after the answer to the previous one. Then an open loop at ten times
+that rate. The service must answer every request, with a plan or with 429 and Retry-After, and
+``/healthz`` must answer throughout.
 """
 
 from __future__ import annotations
@@ -27,12 +27,20 @@ from bench.measuring import Spread, headline, machine, save
 from bench.service import Answer, Connection, Service, question, run_beside, serving
 
 MOST_OPEN = 900
-"""Connections at once; one more request than that has to wait for one of them."""
+"""The largest number of open connections; further requests wait for one of them."""
 
 
 @dataclass(slots=True)
 class Seen:
-    """What was answered in some seconds."""
+    """The answers of one round.
+
+    Attributes:
+        seconds: the length of the round.
+        cpu_seconds: the processor time of the service.
+        statuses: the number of answers by status.
+        times: the times of answers with a plan, in ms.
+        health: the times of ``/healthz``, in ms.
+    """
 
     seconds: float = 0.0
     cpu_seconds: float = 0.0
@@ -87,7 +95,7 @@ Ask = Callable[[Connection], Awaitable[Answer]]
 
 
 async def as_much_as_it_takes(service: Service, ask: Ask, connections: int, seconds: float) -> Seen:
-    """Each connection asks, waits for the answer and asks again."""
+    """A closed loop: each connection sends a request after the answer to the previous one."""
 
     async def one(seen: Seen, until: float) -> None:
         connection = Connection(service.port)
@@ -104,7 +112,7 @@ async def as_much_as_it_takes(service: Service, ask: Ask, connections: int, seco
 
 
 async def whatever_it_takes(service: Service, ask: Ask, rate: float, seconds: float) -> Seen:
-    """So many requests a second, whether the last ones are answered or not."""
+    """An open loop: sends ``rate`` requests per second without waiting for earlier answers."""
     idle = [Connection(service.port) for _ in range(MOST_OPEN)]
     free = asyncio.Semaphore(MOST_OPEN)
 
@@ -157,7 +165,7 @@ async def _beside_health(service: Service, load: Callable[[Seen], Awaitable[obje
 def measured(
     service: Service, beside: int, *, connections: int, seconds: float, rounds: int
 ) -> list[Row]:
-    """Cached, uncached, and too much of both."""
+    """Measures cached and uncached requests, each in a closed loop and in an open loop."""
     numbers = count(1_000_000 * beside)
     known = 50
 
@@ -198,9 +206,9 @@ def main(
     connections: Annotated[int, typer.Option(min=1, help="That ask at once.")] = 8,
     searches: Annotated[int, typer.Option(min=1, help="As --searches of the service.")] = 2,
     beside: Annotated[int, typer.Option(min=0, help="Queries that run, in a second part.")] = 2,
-    out: Annotated[Path | None, typer.Option(help="Where everything goes, as JSON.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the results here, as JSON.")] = None,
 ) -> None:
-    """Planning over HTTP, per second and under too much of it."""
+    """Measures the throughput of planning over HTTP, and its behaviour under overload."""
     console = Console(width=max(120, Console().width))
     console.print(headline(machine()))
     options = {"seconds": seconds, "rounds": rounds, "connections": connections,

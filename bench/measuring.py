@@ -1,4 +1,4 @@
-"""Times with their spread, and the machine that they were measured on."""
+"""Measures times with their spread, and describes the machine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PACKAGES = ("numpy", "numba", "pyarrow", "pyspark", "lark", "sqlglot", "pydantic
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """The median of some measurements, with the smallest and the largest."""
+    """The median of a number of measurements, with the smallest and the largest."""
 
     median: float
     low: float
@@ -36,7 +36,7 @@ class Spread:
         return Spread(median(values), min(values), max(values), len(values))
 
     def text(self, digits: int = 1) -> str:
-        """The median, and the ends where they are different."""
+        """The median, with the smallest and the largest if there are several runs."""
         middle = f"{self.median:,.{digits}f}"
         if self.runs == 1:
             return middle
@@ -45,9 +45,9 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Timed(Generic[T]):
-    """An outcome, and how long it took: on the clock, and of this process's processor time.
+    """The outcome of an action, with its wall time and processor time.
 
-    On a machine that others use too the second is the one to compare.
+    On a shared machine compare processor times.
     """
 
     outcome: T
@@ -58,7 +58,7 @@ class Timed(Generic[T]):
 def timed(
     action: Callable[[], T], repeats: int, *, seconds: float = 10.0, collect: bool = False
 ) -> Timed[T]:
-    """Runs something once to warm up, then up to ``repeats`` times, while ``seconds`` last.
+    """Runs an action once to warm up, then up to ``repeats`` times within ``seconds``.
 
     Garbage is collected between runs; during a run only if ``collect``.
     """
@@ -83,7 +83,7 @@ def timed(
 
 
 def machine() -> dict[str, Any]:
-    """What the numbers depend on: processor, memory, load, versions, the code's commit."""
+    """The machine and software of a measurement: processor, memory, load, versions, commit."""
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "processor": _processor(),
@@ -100,7 +100,7 @@ def machine() -> dict[str, Any]:
 
 
 def headline(described: dict[str, Any]) -> str:
-    """The machine in one line, for people."""
+    """The machine in one line of text."""
     return (
         f"{described['processor']}, {described['cores']} cores, {described['memory_gb']} GB, "
         f"load {described['load'][0]}; Python {described['python']}; "
@@ -109,7 +109,7 @@ def headline(described: dict[str, Any]) -> str:
 
 
 def save(path: Path | None, benchmark: str, options: dict[str, Any], rows: Sequence[Any]) -> None:
-    """Writes an account of a benchmark as JSON, if there is a path."""
+    """Writes the results of a benchmark as JSON, if there is a path."""
     if path is None:
         return
     document = {
@@ -122,9 +122,9 @@ def save(path: Path | None, benchmark: str, options: dict[str, Any], rows: Seque
 
 
 def peak_bytes() -> int:
-    """The most memory that this process has held, in bytes; 0 where the system does not tell.
+    """The peak memory of this process, in bytes; 0 if the system does not report it.
 
-    Not ``getrusage``: there a process starts with the peak of the one that started it.
+    Does not use ``getrusage``, where a process starts with the peak of its parent.
     """
     with suppress(OSError):
         for line in Path("/proc/self/status").read_text("ascii").splitlines():

@@ -1,8 +1,8 @@
-"""How soon the page can be used, and how large it is: ``python -m bench.page``.
+"""The load time and size of the page: ``python -m bench.page``.
 
-Chromium opens the page of a service of this machine, each time in a profile without anything
-kept. Times are from the click on a link until the query can be typed, until it can be planned, and
-until the plan of the first example is drawn.
+Chromium opens the page of a local service, each time with an empty profile. Times are from the
+navigation until the query can be typed, until it can be planned, and until the plan of the first
+example is drawn.
 """
 
 from __future__ import annotations
@@ -33,37 +33,37 @@ SEEN = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Milliseconds until something is there."""
+    """The milliseconds until one of :data:`SEEN` appears."""
 
     name: str
     ms: Spread
 
 
 def size() -> int:
-    """Bytes of all files of the page, each compressed."""
+    """The bytes of all files of the page, each compressed."""
     files = [path for path in (FOLDER / "assets").iterdir() if path.is_file()]
     return sum(len(gzip.compress(path.read_bytes())) for path in (FOLDER / "index.html", *files))
 
 
 def opened(browser: Browser, address: str) -> list[float]:
-    """Milliseconds until each of :data:`SEEN` is there."""
+    """The milliseconds until each of :data:`SEEN` appears."""
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     page = context.new_page()
     start = time.perf_counter()
     page.goto(address, wait_until="commit")
-    found = []
+    times = []
     for selector in SEEN.values():
         page.wait_for_selector(selector)
-        found.append(1000 * (time.perf_counter() - start))
+        times.append(1000 * (time.perf_counter() - start))
     context.close()
-    return found
+    return times
 
 
 def main(
     repeats: Annotated[int, typer.Option(help="How often the page is opened.")] = 9,
-    out: Annotated[Path | None, typer.Option(help="Write all of it here, as JSON.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the results here, as JSON.")] = None,
 ) -> None:
-    """Opens the page, and tells how soon it is there."""
+    """Measures the load time and size of the page."""
     console = Console()
     described = machine()
     console.print(headline(described))
@@ -75,7 +75,7 @@ def main(
     ):
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         address = f"http://127.0.0.1:{service.port}/"
-        opened(browser, address)  # the plan is kept from now on
+        opened(browser, address)  # warm-up: the service caches the plan
         times = [opened(browser, address) for _ in range(repeats)]
         browser.close()
     rows = [

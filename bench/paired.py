@@ -1,10 +1,10 @@
-"""Two checkouts beside each other: ``python -m bench.paired BEFORE AFTER``.
+"""Compares the processor times of two checkouts: ``python -m bench.paired BEFORE AFTER``.
 
-Each is a commit of this repository or a folder with a checkout. They run in turn, each round in
-a process of its own per checkout, the first of a round alternating, so that what else the
-machine does meets both alike. What is compared is the processor time of the search and of the
-chosen plan's run in process, for queries over topology alone; the ratio is that of a round's
-two medians, and what is printed the median of the rounds' ratios with the smallest and largest.
+Each checkout is a commit of this repository or a folder. Each round runs both, each in its own
+process, and alternates the first one, so that other load on the machine affects both alike. The
+benchmark compares the processor time of the search and of the chosen plan's run in process, for
+queries without properties. It prints the median of the rounds' ratios, with the smallest and the
+largest.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ WORKER = Path(__file__).with_name("paired_worker.py")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What was measured of one query; milliseconds are medians over the rounds.
+    """The measurements of one query.
 
-    ``ratio`` is after through before: below 1 the later checkout is quicker.
+    ``before`` and ``after`` are medians over the rounds, in ms. ``ratio`` is after / before: below
+    1 the later checkout is faster.
     """
 
     name: str
@@ -47,7 +48,7 @@ Times = dict[str, float]
 
 
 def measure(before: Path, after: Path, rounds: int, only: str, repeats: int) -> list[Row]:
-    """Runs both checkouts in turn."""
+    """Runs both checkouts in alternating order."""
     sides: tuple[tuple[Path, list[Times]], ...] = ((before, []), (after, []))
     for number in range(rounds):
         for checkout, found in sides if number % 2 == 0 else reversed(sides):
@@ -63,7 +64,7 @@ def measure(before: Path, after: Path, rounds: int, only: str, repeats: int) -> 
 
 
 def _run(checkout: Path, only: str, repeats: int) -> Times:
-    """Milliseconds by query, from a process over a checkout's own code."""
+    """Runs the worker over a checkout's code; returns milliseconds by query."""
     done = subprocess.run(
         [sys.executable, "-c", _worker(checkout), only, str(repeats)],
         cwd=checkout,
@@ -128,7 +129,7 @@ def main(
     rounds: Annotated[int, typer.Option(help="How often each runs.")] = 5,
     repeats: Annotated[int, typer.Option(help="Runs of each query in a round.")] = 5,
     only: Annotated[str, typer.Option(help="Queries with this in their name.")] = "",
-    out: Annotated[Path | None, typer.Option(help="Write the account here, as JSON.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the results here, as JSON.")] = None,
 ) -> None:
     """Compares two checkouts on queries over topology alone."""
     console = Console(width=None if Console().is_terminal else 120)

@@ -1,7 +1,7 @@
-"""Paths evaluated eagerly and per slide: ``python -m bench.per_slide``.
+"""Compares eager evaluation of paths with evaluation per slide: ``python -m bench.per_slide``.
 
-Each query runs three ways, in turn, each run in a process of its own, one call of the pipeline per
-day of the stream: eager; per slide with S_PATH; per slide with SLIDE_PATH.
+Runs three variants of each query: eager, per slide with S_PATH, and per slide with the chosen
+operator. Each run is in its own process, with one call of the pipeline per day of the stream.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PATHS = ("a2q+", "a2q/c2a*", "(a2q/c2a)+", "(a2q|c2a|c2q)+")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What was measured of a path in one way, per second of processor time."""
+    """The measurements of a path in one variant (``way``), per second of processor time."""
 
     path: str
     way: str
@@ -43,7 +43,7 @@ class Row:
 
 
 def plans_of(path: str, known: Catalog, window: int) -> dict[str, tuple[PhysicalPlan, bool]]:
-    """The plan of each way, and whether it is the one chosen."""
+    """The plan of each variant, and whether the optimizer chose it."""
 
     def found(evaluate: Evaluation, *disabled: str) -> PhysicalPlan:
         options = PlanningOptions(
@@ -53,7 +53,7 @@ def plans_of(path: str, known: Catalog, window: int) -> dict[str, tuple[Physical
         return optimize(PlanRequest(text, catalog=known, options=options)).plan
 
     chosen = found("slide")
-    # As one automaton, or as the optimizer wants it, whichever operator then finds the paths.
+    # The eager plan evaluated per slide: the same operators, whatever the optimizer would choose.
     eager = found("eager")
     trees = eager.model_copy(update={"evaluate_every": chosen.evaluate_every})
     return {
@@ -86,7 +86,7 @@ def main(
     only: Annotated[str, typer.Option(help="Paths with this in them.")] = "",
     repeats: Annotated[int, typer.Option(help="Runs of each way.")] = 3,
     window: Annotated[int, typer.Option(help="Days that an edge is valid.")] = 30,
-    out: Annotated[Path | None, typer.Option(help="Write the account here, as JSON.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the results here, as JSON.")] = None,
 ) -> None:
     """Measures paths on MathOverflow, slide 1 day."""
     console = Console(width=None if Console().is_terminal else 160)

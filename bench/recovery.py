@@ -1,9 +1,9 @@
-"""How long a partition needs when its worker is gone: ``python -m bench.recovery``.
+"""The recovery time of a partition after the loss of its worker: ``python -m bench.recovery``.
 
-For windows of several lengths, with and without snapshots of the index: the seconds of the first
-batch, without rows, in a worker that has nothing; what it read from the store, and the rows that it
-replayed. In this process, with the store in memory: Spark's own adds about a second for each 30 MB
-read.
+For windows of several lengths, with and without snapshots of the index, the benchmark measures the
+first batch in a new worker: its seconds, the bytes read from the store, and the rows replayed. The
+partition runs in this process with the store in memory; Spark's store adds about a second for each
+30 MB read.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ QUERIES = {
     "path": ("Answer(x, y) <- x (a/b)+ y", 0.95),
     "aggregate": ("Answer(x, count(*) as n) <- a(x, y), b(y, z)", 2.0),
 }
-"""With how many edges of a label a vertex has within a window."""
+"""Queries by name, with the edges of a label that a vertex has within a window."""
 
 BATCH = 10_000
 
 
 class Store(dict[int, bytes]):
-    """Blobs in memory, and how many bytes were read."""
+    """A store of blobs in memory that counts the bytes read."""
 
     read = 0
 
     def get(self, number: int) -> bytes:  # type: ignore[override]
-        found = self[number]
-        self.read += len(found)
-        return found
+        blob = self[number]
+        self.read += len(blob)
+        return blob
 
     def put(self, number: int, blob: bytes) -> None:
         self[number] = blob
@@ -66,7 +66,18 @@ class Store(dict[int, bytes]):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A recovery; ``run_seconds`` took the whole run before it, writing snapshots included."""
+    """The recovery of a partition.
+
+    Attributes:
+        query: the name of the query.
+        window: the length of the window, in edges.
+        snapshots: whether the index has snapshots.
+        seconds: the seconds of the recovery.
+        replayed: the number of rows replayed.
+        read_mb: the data read from the store, in MB.
+        store_mb: the size of the store, in MB.
+        run_seconds: the seconds of the run before, with the writing of snapshots.
+    """
 
     query: str
     window: int
@@ -79,7 +90,7 @@ class Row:
 
 
 class Run:
-    """One partition with a plan at work."""
+    """A plan that runs in one partition."""
 
     def __init__(self, plan: PhysicalPlan) -> None:
         self._plan = plan
@@ -92,7 +103,7 @@ class Run:
         self.store = Store()
 
     def batch(self, rows: pa.Table | None, now: int) -> dict[str, Any]:
-        """Takes rows (label, src, trg, ts); gives the report."""
+        """Processes rows (label, src, trg, ts); returns the partition's report."""
         payload = b""
         if rows is not None:
             labels = rows["label"].to_numpy(zero_copy_only=False)
@@ -118,7 +129,7 @@ class Run:
 
 
 def edges(window: int, windows: float, degree: float) -> pa.Table:
-    """An edge per tick between any two vertices."""
+    """A stream with an edge between two random vertices at each tick."""
     random = np.random.default_rng(1)
     count = int(window * windows)
     ends = random.integers(0, max(2, int(window / 2 / degree)), (2, count))
@@ -167,8 +178,8 @@ def _planned(query: str, window: int, degree: float) -> PhysicalPlan:
     label = LabelStatistics(
         rate=0.5, distinct_src=vertices, distinct_trg=vertices, vertices=vertices
     )
-    known = Catalog({"input": Stream("input", {"a": label, "b": label}, vertex_type="integer")})
-    return plan_of(query, known, str(window), "1").plan
+    catalog = Catalog({"input": Stream("input", {"a": label, "b": label}, vertex_type="integer")})
+    return plan_of(query, catalog, str(window), "1").plan
 
 
 def _table(rows: list[Row]) -> Table:
@@ -197,7 +208,7 @@ def main(
     windows: Annotated[str, typer.Option(help="In edges.")] = "10000,100000,400000",
     only: Annotated[str, typer.Option(help="Queries with this in their name.")] = "",
     repeats: Annotated[int, typer.Option(help="Recoveries of each.")] = 3,
-    out: Annotated[Path | None, typer.Option(help="Write the account here, as JSON.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the results here, as JSON.")] = None,
 ) -> None:
     """Measures recovery against the window's length."""
     console = Console(width=None if Console().is_terminal else 140)

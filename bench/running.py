@@ -1,4 +1,4 @@
-"""Runs a plan in a process of its own, slide by slide, and says what each slide took."""
+"""Runs a plan in its own process, slide by slide, and measures each slide."""
 
 from __future__ import annotations
 
@@ -23,12 +23,19 @@ WARM_UP_SLIDES = 3
 
 @dataclass(frozen=True, slots=True)
 class Slides:
-    """What a run took; arrays have an entry per slide.
+    """The measurements of a run; tuples have an entry for each slide.
 
-    ``edges`` are those with a label of the plan. Seconds are on the clock (``wall``) and of
-    the process's processor time (``cpu``), with encoding the vertices, without decoding
-    results. ``peak_bytes`` is of the process, ``start_bytes`` what it held before the first
-    slide, its input included. ``done`` tells whether the stream was run to its end.
+    Times include the encoding of vertices, but not the decoding of results.
+
+    Attributes:
+        edges: the number of edges with a label of the plan.
+        results: the number of results.
+        wall: wall time, in seconds.
+        cpu: processor time, in seconds.
+        start_bytes: peak memory before the first slide, with the input.
+        peak_bytes: peak memory of the process.
+        done: whether the run read the whole stream.
+        operators: the counters of each node.
     """
 
     edges: tuple[int, ...]
@@ -41,7 +48,7 @@ class Slides:
     operators: dict[int, dict[str, Any]]
 
     def first(self, count: int) -> Slides:
-        """The first slides alone."""
+        """The measurements of the first slides only."""
         return Slides(
             self.edges[:count],
             self.results[:count],
@@ -76,9 +83,9 @@ def labels_of(plan: PhysicalPlan) -> tuple[str, ...]:
 
 
 def run(plan: PhysicalPlan, edges: Path, slide: int, limit: float) -> Slides:
-    """Runs a plan over an Arrow file of edges in a fresh process.
+    """Runs a plan over an Arrow file of edges in a new process.
 
-    After ``limit`` seconds of processor time it ends with the slide at hand.
+    The run stops after the slide in which it exceeds ``limit`` seconds of processor time.
     """
     context = multiprocessing.get_context("spawn")
     with context.Pool(1) as pool:
@@ -104,7 +111,7 @@ def _run(document: str, path: str, slide: int, limit: float) -> Slides:
 
 
 def _warm_up(plan: PhysicalPlan, batches: Sequence[pa.RecordBatch]) -> None:
-    """Has the kernels loaded."""
+    """Loads the kernels."""
     run = LocalRun(plan)
     for batch in batches:
         run.push([batch])

@@ -1,8 +1,8 @@
-"""How large the search space is and how long the search takes: ``python -m bench.search``.
+"""The size of the search space and the time of the search: ``python -m bench.search``.
 
-Counts come first: they are the same on every machine. Reading and translating the query are
-timed apart from the search. Each time is the median of some runs after one to warm up, with
-the smallest and the largest beside it; garbage is collected between runs only.
+The counts are the same on every machine. Parsing and translation of the query are timed separately.
+Each time is a median of several runs after a warm-up, with the smallest and the largest; garbage is
+collected between runs only.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from headrace.optimizer import Optimizer, Options, SearchResult
 from headrace.optimizer.canonical import CanonicalPlans
 
 PLANS_COUNTED_BELOW = 20_000
-"""Of larger memos the plans are not counted: it would take longer than the search."""
+"""The largest memo whose plans are counted; counting would take longer than the search."""
 LONGER_MS = 10_000.0
-"""How long is searched for the best known plan of a query that is cut."""
+"""The time to search for the best known plan of a query with a budget, in ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Row:
 
     @property
     def met(self) -> bool | None:
-        """Whether the aim is met; None without one."""
+        """Whether the aim is met; None without an aim."""
         if self.aim_ms is None:
             return None
         in_time = self.cpu.median <= self.aim_ms
@@ -95,7 +95,7 @@ def measure(
         patient = Optimizer(cost_model(kind, known), longer).optimize(query).cost
         least = best_known(query, cost_model(kind, known), min(patient, found.cost))
         ratio = found.cost / least
-    # Counting may explore what pruning left out, so it comes last.
+    # Counting may explore expressions that pruning left out, so it comes last.
     counted = found.stop_reason == "complete" and expressions < PLANS_COUNTED_BELOW
     return Row(
         name=case.name,
@@ -191,7 +191,7 @@ def main(
     repeats: Annotated[int, typer.Option(help="Runs of each, at most.")] = 7,
     cost: Annotated[str, typer.Option(help="saturating or thesis.")] = "saturating",
     collect: Annotated[bool, typer.Option(help="Collect garbage during the search too.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Write the account here, as JSON.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the results here, as JSON.")] = None,
 ) -> None:
     """Measures the search on queries of the thesis and on shapes of joins."""
     kind: Kind = "thesis" if cost == "thesis" else "saturating"

@@ -1,8 +1,8 @@
-"""What simple paths cost beside any paths: ``python -m bench.simple_paths FILE``.
+"""Compares the costs of simple and arbitrary paths: ``python -m bench.simple_paths FILE``.
 
-FILE holds edges ``src trg ts`` with blanks between them, as the SNAP collection gives them; an
-edge is labelled a or b as its ts is even or odd. Each query runs with either path semantics, each
-run in a process of its own, one call of the pipeline per hour of the stream.
+FILE has edges ``src trg ts`` separated by blanks, as in the SNAP collection. An edge has label a if
+its ts is even, else b. Each query runs with both path semantics. Each run is in its own process,
+with one call of the pipeline per hour of the stream.
 """
 
 from __future__ import annotations
@@ -36,7 +36,10 @@ KINDS: tuple[PathSemanticsKind, ...] = ("arbitrary", "simple")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What was measured of one query with one path semantics; per second of processor time."""
+    """The measurements of a query with one path semantics; rates are per second of processor time.
+
+    ``outcome`` is ``done``, ``cut`` (by the time limit) or an error message.
+    """
 
     query: str
     semantics: str
@@ -71,7 +74,7 @@ def labelled(file: Path, days: int | None) -> pa.Table:
 
 
 def measure(name: str, kind: PathSemanticsKind, edges: Path, options: PlanningOptions) -> Row:
-    """Runs a query with one path semantics; what stops it is in the ``outcome``."""
+    """Runs a query with one path semantics; an error becomes the ``outcome``."""
     text = f"Answer(x, y) <- x {QUERIES[name]} y"
     plan = optimize(PlanRequest(text, options=options)).plan
     operators = " ".join(node.op for node in plan.nodes if "PATH" in node.op or node.op == "FILTER")
@@ -121,7 +124,7 @@ def main(
     window: Annotated[str, typer.Option(help="How long an edge is valid.")] = "1d",
     only: Annotated[str, typer.Option(help="Queries with this in their name.")] = "",
     budget: Annotated[int, typer.Option(help="Steps that an edge may take.")] = 1_000_000,
-    out: Annotated[Path | None, typer.Option(help="Write the account here, as JSON.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the results here, as JSON.")] = None,
 ) -> None:
     """Measures simple paths beside any paths on a stream of edges without labels."""
     console = Console(width=None if Console().is_terminal else 200)

@@ -1,7 +1,7 @@
-"""Plans on real Spark, and where the time goes: ``python -m bench.spark``.
+"""The time of plans on Spark, by part of the run: ``python -m bench.spark``.
 
-The chosen plan of a query runs through Structured Streaming in local mode, once per output,
-in one session that is started once and warmed up, and in this process alone for comparison.
+Runs the chosen plan of a query through Structured Streaming in local mode, once per output format,
+in one warmed-up session. For comparison runs the plan in process, too.
 """
 
 from __future__ import annotations
@@ -35,11 +35,22 @@ OUTPUTS = ("parquet", "jsonl")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One run: seconds on the clock, and where they went.
+    """One run on Spark; all times are wall times in seconds.
 
-    ``reading`` is reading the input, sorting and spooling it; ``streaming`` the query itself,
-    of which ``operators`` in our operators, and the rest in Spark, Arrow, state and output.
-    ``in_process`` is the same plan without Spark, a batch per day.
+    Attributes:
+        query: the name of the query.
+        output: the output format.
+        edges: the edges with a label of the plan.
+        results: the number of results.
+        batches: the number of micro-batches.
+        reading: the time to read, sort and spool the input.
+        streaming: the time of the streaming query.
+        operators: the part of ``streaming`` in Headrace's operators.
+        in_process: the time of the same plan without Spark, with a batch per day.
+        edges_per_second: edges per second of the streaming query.
+        results_per_second: results per second of the streaming query.
+        jvm_mb: the peak memory of the JVM, in MB.
+        worker_mb: the peak memory of a Python worker, in MB.
     """
 
     query: str
@@ -127,7 +138,7 @@ def main(
     window: Annotated[int, typer.Option(help="Days that an edge is valid.")] = 30,
     partitions: Annotated[int, typer.Option(help="Partitions of the stage.")] = 1,
     repeats: Annotated[int, typer.Option(help="Runs of each.")] = 2,
-    out: Annotated[Path | None, typer.Option(help="Write the account here, as JSON.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the results here, as JSON.")] = None,
 ) -> None:
     """Measures plans on Spark over MathOverflow, slide 1 day."""
     console = Console(width=None if Console().is_terminal else 200)

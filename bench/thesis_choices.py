@@ -213,7 +213,7 @@ def main(
     scale: Annotated[int, typer.Option(help="Divide rates and vertices by this.")] = 10,
     seconds: Annotated[int, typer.Option(help="Of stream, after the window has filled.")] = 100,
     repeats: Annotated[int, typer.Option(help="Runs of each plan.")] = 5,
-    out: Annotated[Path | None, typer.Option(help="Write the account here, as JSON.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the results here, as JSON.")] = None,
 ) -> None:
     """Compares estimated costs with measured times for the thesis's named plans."""
     console = Console(width=None if Console().is_terminal else 160)

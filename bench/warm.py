@@ -1,8 +1,7 @@
-"""How long compiled kernels take to be there: ``python -m bench.warm``.
+"""The time to compile or load all kernels: ``python -m bench.warm``.
 
-``headrace warm`` runs in processes of their own, from a copy of the sources that keeps its code
-beside them: *cold* where nothing is compiled yet, *warm* where everything is, and *two at once*
-from one copy where nothing is.
+Runs ``headrace warm`` in separate processes, from a copy of the sources with its own cache: *cold*
+with an empty cache, *warm* with a full cache, and *two at once* with one empty cache.
 """
 
 from __future__ import annotations
@@ -32,8 +31,12 @@ _ACCOUNT = re.compile(r"(\d+) kernels compiled, (\d+) loaded, in ([\d.]+) s")
 class Run:
     """One run of the command.
 
-    ``compiled`` and ``loaded`` count variants of kernels; ``seconds`` are until its process had
-    ended, ``cpu_seconds`` of processor time, that of other runs at the same time included.
+    Attributes:
+        kind: ``cold``, ``warm`` or ``two at once``.
+        compiled: the number of kernels compiled.
+        loaded: the number of kernels loaded from the cache.
+        seconds: wall time until the process ended.
+        cpu_seconds: processor time, that of concurrent runs included.
     """
 
     kind: str
@@ -44,7 +47,7 @@ class Run:
 
 
 def copied(folder: str) -> Path:
-    """The sources without what was compiled of them."""
+    """A copy of the sources without compiled code."""
     package = Path(folder) / "headrace"
     package.mkdir()
     for module in ROOT.glob("*.py"):
@@ -57,7 +60,7 @@ def copied(folder: str) -> Path:
 
 
 def measured(kind: str, sources: Path, processes: int = 1) -> list[Run]:
-    """Runs so many of the command at the same time."""
+    """Runs the command in a number of concurrent processes."""
     begun, cpu = time.perf_counter(), _cpu_of_children()
     environment = {name: v for name, v in os.environ.items() if name != "NUMBA_CACHE_DIR"}
     runs = []
@@ -89,7 +92,7 @@ def main(
     *,
     repeats: Annotated[int, typer.Option(min=1, help="Runs of each kind.")] = 3,
     together: Annotated[bool, typer.Option(help="Also two at once.")] = True,
-    out: Annotated[Path | None, typer.Option(help="Write the account here, as JSON.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the results here, as JSON.")] = None,
 ) -> None:
     """Measures `headrace warm` with an empty and with a full cache."""
     console = Console(width=None if Console().is_terminal else 120)

@@ -1,4 +1,4 @@
-"""Each benchmark starts, and what it counts is right; how long things take is not asked."""
+"""Each benchmark starts and counts right; times are not checked."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _read(path: Path) -> dict[str, Any]:
     return document
 
 
-def test_every_query_of_the_tables_and_every_aim_is_there() -> None:
+def test_cases_have_every_query_of_the_tables_and_every_aim() -> None:
     assert {f"Table 4.2 {name}" for name in TABLE_4_2} <= set(CASES)
     assert {f"Table 5.1 {name}" for name in TABLE_5_1} <= set(CASES)
     assert len(CASES) == len(cases())
@@ -43,7 +43,7 @@ def test_every_query_of_the_tables_and_every_aim_is_there() -> None:
     assert CASES["star 16, two kept, 1 s"].budget_ms == 1000.0
 
 
-def test_search_counts_what_theory_counts() -> None:
+def test_search_counts_equal_the_formulas() -> None:
     chain = search.measure(CASES["chain 5, all kept"], repeats=1)
     assert (chain.groups, chain.expressions) == (15, (5**3 - 5) // 3 + 5)
     assert chain.logical_plans == 2**4 * 14
@@ -55,7 +55,7 @@ def test_search_counts_what_theory_counts() -> None:
     assert cycle.logical_plans == 2**2 * comb(6, 3)
 
 
-def test_search_is_one_command(tmp_path: Path) -> None:
+def test_search_writes_its_rows_as_json(tmp_path: Path) -> None:
     out = tmp_path / "search.json"
     search.main(only="Qs", repeats=1, out=out)
     (row,) = _read(out)["rows"]
@@ -64,7 +64,7 @@ def test_search_is_one_command(tmp_path: Path) -> None:
     assert row["stop_reason"] == "complete"
 
 
-def test_the_best_known_plan_is_not_dearer_than_the_best() -> None:
+def test_the_best_known_plan_costs_at_least_the_optimum() -> None:
     from bench.queries import catalog, cost_model
     from headrace.languages import parse
     from headrace.languages.translation.canonical import translate
@@ -78,7 +78,7 @@ def test_the_best_known_plan_is_not_dearer_than_the_best() -> None:
 
 
 @pytest.mark.long
-def test_kernels_count_what_a_plain_run_finds(tmp_path: Path) -> None:
+def test_kernels_count_the_results_of_a_plain_run(tmp_path: Path) -> None:
     out = tmp_path / "kernels.json"
     kernels.main(days=3, only="Q5", pairs=1, out=out)
     rows = _read(out)["rows"]
@@ -104,7 +104,7 @@ def test_simple_paths_are_measured_beside_any_paths(tmp_path: Path) -> None:
     assert {any_paths["outcome"], simple["outcome"]} == {"done"}
 
 
-def test_slides_are_days_and_lose_nothing() -> None:
+def test_slides_are_days_and_keep_every_edge() -> None:
     edges = load(files(None), days=4)
     days = list(slides(edges, DAY))
     assert sum(day.num_rows for day in days) == len(edges)
@@ -113,7 +113,7 @@ def test_slides_are_days_and_lose_nothing() -> None:
     assert len(set().union(*numbers)) == len(days)
 
 
-def test_a_run_is_cut_after_its_limit() -> None:
+def test_a_run_stops_after_its_limit() -> None:
     edges = load(files(None), days=4)
     plan = kernels.plan_of(kernels.QUERIES["a2q+"], catalog_of(files(None)), "30d", "1d").plan
     cut = measured(plan, list(slides(edges, DAY)), limit=0.0)
@@ -140,7 +140,7 @@ def test_the_thesis_plans_are_all_found_and_costed(tmp_path: Path) -> None:
     assert len({rows[name]["results"] for name in thesis_choices.PATH_PLANS}) == 1
 
 
-def test_rank_correlation() -> None:
+def test_spearman_equals_values_by_hand() -> None:
     values = [float(v) for v in Random(3).sample(range(100), 8)]
     assert thesis_choices.spearman(values, [v**3 for v in values]) == pytest.approx(1)
     assert thesis_choices.spearman(values, [-v for v in values]) == pytest.approx(-1)
@@ -150,7 +150,7 @@ def test_rank_correlation() -> None:
     assert thesis_choices.spearman([7, 7, 9], [1, 2, 3]) == pytest.approx(3**0.5 / 2)
 
 
-def test_spread_and_repeats() -> None:
+def test_timed_runs_warm_up_and_repeats() -> None:
     assert Spread.of([3.0, 1.0, 2.0]) == Spread(2.0, 1.0, 3.0, 3)
     calls: list[int] = []
     done = timed(lambda: calls.append(1), 4)

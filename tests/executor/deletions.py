@@ -1,4 +1,4 @@
-"""What operators over streams with deletions mean, and random such streams.
+"""The meaning of operators over streams with deletions, and random streams with deletions.
 
 A row with a negative expiry takes back one of the same values with the expiry ``~exp``.
 """

@@ -1,4 +1,4 @@
-"""Streams in disorder, and what is late among them by definition."""
+"""Streams out of order, and their late rows by definition."""
 
 from __future__ import annotations
 

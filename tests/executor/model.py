@@ -1,4 +1,4 @@
-"""What operators mean on snapshots, and random rows to try it on.
+"""The meaning of operators on snapshots, and random rows to check it on.
 
 A row is ``(values, ts, exp)``, valid in ``[ts, exp)``. Two streams of rows are equal when
 their snapshots are equal at every instant.

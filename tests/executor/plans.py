@@ -1,4 +1,4 @@
-"""Plans by hand and at random, and what they mean on a snapshot."""
+"""Plans by hand and at random, and their meaning on a snapshot."""
 
 from __future__ import annotations
 

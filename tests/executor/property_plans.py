@@ -1,4 +1,4 @@
-"""Plans that read properties of edges, each with what it means in plain Python."""
+"""Plans that read properties of edges, each with its meaning in plain Python."""
 
 from __future__ import annotations
 

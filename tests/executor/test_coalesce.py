@@ -22,7 +22,7 @@ from tests.strategies.amount import examples
 
 
 @pytest.mark.parametrize("width", [0, 1, 2, 5])
-def test_coalesced(width: int) -> None:
+def test_coalesce_keeps_the_snapshots_of_its_input(width: int) -> None:
     @given(rows=ports((width,), vertices=2), cuts=CUTS)
     @examples(60)
     def holds(rows: tuple[list[Row]], cuts: list[int]) -> None:
@@ -33,12 +33,12 @@ def test_coalesced(width: int) -> None:
     holds()
 
 
-def test_a_row_inside_is_dropped_and_one_that_extends_passes() -> None:
+def test_coalesce_drops_covered_rows_and_passes_rows_that_extend_validity() -> None:
     rows = [Row((1,), 5, 30), Row((1,), 6, 20), Row((1,), 7, 30), Row((1,), 8, 40)]
     assert run(CoalesceOperator(1), [rows], [1], ()) == [rows[0], rows[3]]
 
 
-def test_a_value_comes_back_after_a_gap() -> None:
+def test_coalesce_passes_a_value_again_after_a_gap() -> None:
     rows = [Row((1,), 0, 5), Row((1,), 9, 12)]
     assert run(CoalesceOperator(1), [rows], [1], ()) == rows
 
@@ -51,7 +51,7 @@ def rows_over_time(length: int) -> list[Row]:
     ]
 
 
-def test_a_purge_leaves_exactly_what_is_valid() -> None:
+def test_a_purge_keeps_exactly_the_valid_rows() -> None:
     rows = rows_over_time(20_000)
     operator = CoalesceOperator(2)
     empty = operator.nbytes
@@ -72,7 +72,7 @@ def test_state_is_bounded() -> None:
 
 @given(rows=ports((2, 2, 2)), cuts=CUTS)
 @examples(60)
-def test_union(rows: tuple[list[Row], ...], cuts: list[int]) -> None:
+def test_union_has_all_rows_of_its_inputs(rows: tuple[list[Row], ...], cuts: list[int]) -> None:
     found = check(UnionOperator(), lambda inputs: set().union(*inputs), rows, (2, 2, 2), cuts)
     assert sorted(found) == sorted(row for port in rows for row in port)
 
@@ -85,12 +85,12 @@ def test_union_keeps_the_order_of_its_inputs_at_equal_times() -> None:
 
 @given(rows=ports((3,)), cuts=CUTS)
 @examples(30)
-def test_project(rows: tuple[list[Row]], cuts: list[int]) -> None:
+def test_project_selects_and_reorders_columns(rows: tuple[list[Row]], cuts: list[int]) -> None:
     def projected(inputs: Sequence[Values[int]]) -> Values[int]:
         return {(values[2], values[0], values[2]) for values in inputs[0]}
 
     check(ProjectOperator((2, 0, 2)), projected, rows, (3,), cuts)
 
 
-def test_empty() -> None:
+def test_empty_has_no_rows() -> None:
     assert run(EmptyOperator(3), (), (), (5,)) == []

@@ -1,4 +1,4 @@
-"""Machine code is kept where that can be, is that of its sources, and is made once."""
+"""The cache of machine code: its folder, its version, and one compilation for all processes."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def copy(tmp_path: Path) -> Copy:
     return Copy(tmp_path)
 
 
-def test_code_is_kept_in_the_first_place_that_can_be_written_to(copy: Copy, tmp_path: Path) -> None:
+def test_code_is_cached_in_the_first_writable_folder(copy: Copy, tmp_path: Path) -> None:
     chosen = tmp_path / "chosen"
     assert copy.run(NUMBA_CACHE_DIR=str(chosen))[:2] == (1, 0)
     compiled, loaded, folder = copy.run(NUMBA_CACHE_DIR=str(chosen))
@@ -103,7 +103,7 @@ def test_code_is_kept_in_the_first_place_that_can_be_written_to(copy: Copy, tmp_
     assert copy.run(**homeless) == (0, 1, folder)
 
 
-def test_a_folder_that_others_can_write_to_is_not_read(copy: Copy, tmp_path: Path) -> None:
+def test_a_folder_writable_by_others_is_not_read(copy: Copy, tmp_path: Path) -> None:
     close(copy.beside)
     (tmp_path / "file").touch()
     homeless = {"HOME": str(tmp_path / "file"), "XDG_CACHE_HOME": str(tmp_path / "file")}
@@ -115,9 +115,7 @@ def test_a_folder_that_others_can_write_to_is_not_read(copy: Copy, tmp_path: Pat
     assert list(open_to_all.iterdir()) == []
 
 
-def test_code_that_was_built_beside_the_sources_is_used_from_elsewhere(
-    copy: Copy, tmp_path: Path
-) -> None:
+def test_code_built_beside_the_sources_is_copied_to_the_cache(copy: Copy, tmp_path: Path) -> None:
     """As in an image, which is built by root and run by somebody else."""
     built = copy.run()[2]
     assert built.is_relative_to(copy.beside)
@@ -126,7 +124,7 @@ def test_code_that_was_built_beside_the_sources_is_used_from_elsewhere(
     assert folder.is_relative_to(tmp_path / "volume")
 
 
-def test_code_of_other_sources_is_not_used_and_goes_in_time(copy: Copy) -> None:
+def test_code_of_other_sources_is_not_used_and_old_versions_are_removed(copy: Copy) -> None:
     before = copy.run()[2]
     for number in range(4):
         (copy.beside / f"{number:016x}").mkdir()
@@ -139,10 +137,10 @@ def test_code_of_other_sources_is_not_used_and_goes_in_time(copy: Copy) -> None:
     assert len(kept) == 3
 
 
-def test_processes_at_the_same_time_compile_a_kernel_once(copy: Copy) -> None:
+def test_concurrent_processes_compile_a_kernel_once(copy: Copy) -> None:
     counts = [told(process)[:2] for process in [copy.start() for _ in range(4)]]
     assert sorted(counts) == [(0, 1), (0, 1), (0, 1), (1, 0)]
 
 
-def test_the_kernels_of_this_process_are_of_its_sources() -> None:
+def test_the_kernels_of_this_process_have_the_version_of_its_sources() -> None:
     assert code_folder().name == version()

@@ -1,4 +1,4 @@
-"""What operators count is what there was: rows, drops, and validity that sums to populations."""
+"""Counters of operators: rows, dropped rows, and validities that sum to populations."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def ran(plan: PhysicalPlan, edges: list[Edge], rows: int) -> tuple[LocalRun, lis
 
 
 @pytest.mark.parametrize("name", PLANS)
-def test_validities_of_a_coalesced_result_sum_to_what_is_valid(name: str) -> None:
+def test_validities_of_a_coalesced_result_sum_to_its_population(name: str) -> None:
     """Whatever the batches and the partitions are."""
 
     @given(
@@ -83,7 +83,7 @@ def test_validities_of_a_coalesced_result_sum_to_what_is_valid(name: str) -> Non
     check()
 
 
-def test_rows_of_a_join_count_for_themselves() -> None:
+def test_each_row_of_a_join_counts_in_full() -> None:
     join = HashJoin(((0, 1), (1, 2)), (0, 2))
     plan = plan_of([(SCAN, ()), (WindowScan("s", "b", 4, 1), ()), (join, (0, 1))])
     run, found = ran(plan, random_edges(3, 80, 3, 4), 10)
@@ -91,7 +91,7 @@ def test_rows_of_a_join_count_for_themselves() -> None:
     assert run.counters[2].dropped == 0
 
 
-def test_what_coalescing_drops() -> None:
+def test_coalesce_counts_the_rows_that_it_drops() -> None:
     plan = PLANS["coalesced"]
     run, found = ran(plan, random_edges(5, 90, 4, 6), 20)
     done = run.counters[4]
@@ -99,7 +99,7 @@ def test_what_coalescing_drops() -> None:
     assert done.dropped == 90 - len(found) > 0
 
 
-def test_a_path_drops_what_says_nothing_new() -> None:
+def test_a_path_counts_results_that_add_no_validity_as_dropped() -> None:
     """``a+``: a second way from 1 to 3 that ends no later, then one that ends later."""
     plan = plan_of([(WindowScan("s", "a", 10, 1), ()), (path_over(regex.plus(A)), (0,))])
     edges = [("1", "2", "a", 0), ("2", "3", "a", 0), ("1", "3", "a", 0)]
@@ -111,7 +111,7 @@ def test_a_path_drops_what_says_nothing_new() -> None:
     assert run.counters[1].validity == 10 + 10 + 10 + 4
 
 
-def test_rows_that_never_expire() -> None:
+def test_rows_that_never_expire_count_as_endless() -> None:
     run = LocalRun(PLANS["closure"])
     leaf = run._leaves[0]
     batch = leaf.encode(record_batch([("1", "2", "a", 0), ("2", "3", "a", 1)]), run.dictionary)
@@ -122,7 +122,7 @@ def test_rows_that_never_expire() -> None:
     assert run.counters[1].validity == 0
 
 
-def test_a_scan_below_filters_and_what_they_leave() -> None:
+def test_a_scan_and_its_filters_have_counters() -> None:
     plan = plan_of(
         [
             (SCAN, ()),
@@ -145,7 +145,7 @@ def test_a_scan_below_filters_and_what_they_leave() -> None:
     assert run.counters[0].validity == 9 + 8 + 7
 
 
-def test_an_exchange_gives_each_row_once() -> None:
+def test_an_exchange_counts_each_row_once() -> None:
     plus = path_over(regex.plus(A))
     several = plan_of([(SCAN, ()), (ToKernel(), (0,)), (Exchange("broadcast"), (1,)), (plus, (2,))])
     nodes = list(several.nodes)
@@ -159,7 +159,7 @@ def test_an_exchange_gives_each_row_once() -> None:
     assert run.counters[3].rows_in == 3 * relevant
 
 
-def test_what_is_taken_back_is_no_longer_valid() -> None:
+def test_a_retraction_subtracts_the_remaining_validity() -> None:
     """Valid in [0, 10), from 4 on until 14 instead; and forever, for a while."""
     ts, exp = np.array([0, 4, 4, 5, 6]), np.array([10, 14, ~10, FOREVER, ~FOREVER])
     rows = Batch(np.zeros((1, 5), np.int64), ts.astype(np.int64), exp.astype(np.int64))

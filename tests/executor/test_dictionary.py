@@ -34,7 +34,7 @@ def decode(dictionary: Dictionary, codes: list[int]) -> list[str | int]:
 
 @given(batches=st.lists(st.one_of(st.lists(TEXTS, min_size=1), st.lists(NUMBERS, min_size=1))))
 @examples(200)
-def test_codes_are_equal_where_vertices_are(batches: list[list[str | int]]) -> None:
+def test_codes_are_equal_if_and_only_if_vertices_are(batches: list[list[str | int]]) -> None:
     dictionary = Dictionary()
     known: dict[str | int, int] = {}
     for batch in batches:
@@ -51,7 +51,7 @@ def test_codes_are_equal_where_vertices_are(batches: list[list[str | int]]) -> N
     )
 )
 @examples(200)
-def test_what_expired_is_given_back_and_nothing_else(
+def test_a_purge_frees_exactly_the_expired_codes(
     events: list[tuple[str | int, int, int]],
 ) -> None:
     """Vertices come and go; those that are valid keep their codes and their values."""
@@ -95,7 +95,7 @@ def test_many_vertices_in_one_batch() -> None:
     assert decode(dictionary, codes) == vertices
 
 
-def test_a_constant_is_kept() -> None:
+def test_a_constant_never_expires() -> None:
     dictionary = Dictionary()
     code, number = dictionary.constant("5"), dictionary.constant(5)
     assert code != number
@@ -107,7 +107,7 @@ def test_a_constant_is_kept() -> None:
     assert dictionary.constant("5") == code
 
 
-def test_types_of_arrays() -> None:
+def test_arrays_of_all_arrow_types_of_vertices_are_encoded() -> None:
     """All of Arrow's strings and integers, also sliced, chunked and dictionary-encoded."""
     dictionary = Dictionary()
     codes = encode(dictionary, ["b", "a", "b"])
@@ -138,7 +138,7 @@ def test_decoded_types() -> None:
     assert decode(dictionary, []) == []
 
 
-def test_what_is_no_value_is_refused() -> None:
+def test_a_type_that_is_no_value_type_is_refused() -> None:
     dictionary = Dictionary()
     expiry = np.array([FOREVER])
     with pytest.raises(ValueError, match="not list"):
@@ -176,7 +176,7 @@ def same(value: Any) -> object:
 
 @given(batches=st.lists(BATCHES, max_size=8))
 @examples(200)
-def test_values_of_all_types(batches: list[tuple[Any, list[Any]]]) -> None:
+def test_values_of_all_types_round_trip(batches: list[tuple[Any, list[Any]]]) -> None:
     """Codes are equal where values are, and give them back, also mixed; after a purge, too."""
     dictionary = Dictionary()
     expiry = 10
@@ -202,14 +202,14 @@ def test_values_of_all_types(batches: list[tuple[Any, list[Any]]]) -> None:
         assert [*map(same, mixed.to_pylist())] == [*map(same, values)]
 
 
-def test_one_zero() -> None:
+def test_negative_zero_equals_zero() -> None:
     dictionary = Dictionary()
     codes = dictionary.encode(pa.array([0.0, -0.0]), np.full(2, 9))
     assert codes[0] == codes[1]
     assert math.copysign(1, dictionary.decode(codes[:1])[0].as_py()) == 1
 
 
-def test_which_codes_are_of_vertices() -> None:
+def test_are_vertices_is_false_for_numbers_booleans_and_missing_values() -> None:
     dictionary = Dictionary()
     words, numbers = encode(dictionary, ["a"]), encode(dictionary, [1])
     assert dictionary.are_vertices(np.array(words + numbers))

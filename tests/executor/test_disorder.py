@@ -1,4 +1,4 @@
-"""Edges in disorder: within the delay nothing changes, beyond it they are set aside."""
+"""Edges out of order: within the delay results do not change, beyond it edges are late."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ def check(plan: PhysicalPlan, disorder: Disorder, results: list[Result], late: l
 
 @given(plan=plans(PATTERNS), disorder=disorders(streams()))
 @examples(100)
-def test_within_the_delay_order_does_not_matter(plan: PhysicalPlan, disorder: Disorder) -> None:
+def test_order_within_the_delay_does_not_change_results(
+    plan: PhysicalPlan, disorder: Disorder
+) -> None:
     own = disorder.plan(plan)
     note(own.to_json())
     results, late = run_disordered(own, disorder.batches)
@@ -48,7 +50,7 @@ def test_within_the_delay_order_does_not_matter(plan: PhysicalPlan, disorder: Di
 
 @given(plan=plans(PATTERNS), disorder=disorders(streams(), beyond=True))
 @examples(100)
-def test_what_is_later_is_set_aside(plan: PhysicalPlan, disorder: Disorder) -> None:
+def test_rows_beyond_the_delay_are_late(plan: PhysicalPlan, disorder: Disorder) -> None:
     own = disorder.plan(plan)
     note(own.to_json())
     results, aside = run_disordered(own, disorder.batches)
@@ -63,7 +65,7 @@ def test_what_is_later_is_set_aside(plan: PhysicalPlan, disorder: Disorder) -> N
 
 @given(disorder=disorders(streams(), beyond=True, idle=True))
 @examples(100)
-def test_nobody_waits_for_an_idle_stream(disorder: Disorder) -> None:
+def test_an_idle_stream_does_not_hold_the_watermark_back(disorder: Disorder) -> None:
     own = disorder.plan(JOINED)
     run = LocalRun(own)
     results: list[Result] = []
@@ -92,7 +94,7 @@ def test_an_edge_at_the_watermark_is_in_time() -> None:
     assert run.late == [LateEdge("s", {"src": "v", "trg": "y", "label": "a", "ts": 1}, 2)]
 
 
-def test_time_0_is_a_time_like_others() -> None:
+def test_rows_at_time_0_are_not_late() -> None:
     plan = Disorder((), (), {"s": 2, "t": 2}, {}).plan(JOINED)
     edges: list[Edge] = [("y", "z", "b", 0, "t"), ("x", "y", "a", 1, "s"), ("w", "y", "a", 0, "s")]
     results, late = run_disordered(plan, [[edge] for edge in edges])
@@ -101,7 +103,7 @@ def test_time_0_is_a_time_like_others() -> None:
 
 
 @pytest.mark.parametrize("first", ["s", "t"])
-def test_a_stream_that_says_nothing_is_waited_for(first: str) -> None:
+def test_a_stream_without_rows_holds_the_watermark_back(first: str) -> None:
     streams = (PlanStream(name="s", labels=()), PlanStream(name="t", labels=(), delay=4))
     mark = Watermark().after(Seen({first: 9}), streams)
     assert mark.at == NEVER

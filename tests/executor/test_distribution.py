@@ -1,4 +1,4 @@
-"""Plans whose rows do not lie where operators need them are refused."""
+"""Plans whose inputs are not distributed as operators require are refused."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def over_leaf(*nodes: Node, partitions: int = 2) -> PhysicalPlan:
         ([(EmptyRelation(2), ()), (WITNESS, (2, 1))], "nothing"),
     ],
 )
-def test_what_is_delivered(nodes: list[Node], root: str) -> None:
+def test_the_root_delivers_the_derived_distribution(nodes: list[Node], root: str) -> None:
     plan = over_leaf(*nodes)
     assert str(distributions(plan)[plan.root]) == root
 
@@ -124,7 +124,7 @@ def test_what_is_delivered(nodes: list[Node], root: str) -> None:
         ([(SINGLE, (1,)), (WITNESS, (2, 2)), (WITNESS, (2, 3))], "a path is made of pairs"),
     ],
 )
-def test_what_is_refused(nodes: list[Node], problem: str) -> None:
+def test_a_plan_with_wrongly_distributed_inputs_is_refused(nodes: list[Node], problem: str) -> None:
     plan = over_leaf(*nodes)
     with pytest.raises(PlanError, match=problem):
         check(plan)

@@ -1,4 +1,4 @@
-"""A vertex with a hundred thousand edges: results are all there, and work follows their number."""
+"""A vertex with a hundred thousand edges: work is proportional to the number of results."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def into(count: int) -> list[Edge]:
         ("Answer(x, count(*) as n) <- a(x, y)", out_of, EDGES // 10 * 2 - 1),
     ],
 )
-def test_a_hub_costs_what_its_results_do(
+def test_work_at_a_hub_is_proportional_to_its_results(
     query: str, edges: Callable[[int], list[Edge]], results: int
 ) -> None:
     options = PlanningOptions(window=str(EDGES * 2))
@@ -61,7 +61,7 @@ def test_a_hub_costs_what_its_results_do(
 
 
 @pytest.mark.parametrize("last_first", [False, True])
-def test_deleting_the_edges_into_a_hub_costs_what_its_results_do(last_first: bool) -> None:
+def test_work_of_deletions_at_a_hub_is_proportional_to_its_results(last_first: bool) -> None:
     """One by one; each start loses the hub and what lies behind it, and nothing else."""
     operator = PathWithDeletions(path_of(regex.plus(regex.Symbol(0))), 1)
     sources = np.arange(EDGES)

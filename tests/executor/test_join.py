@@ -48,7 +48,7 @@ def widths_of(join: HashJoin) -> list[int]:
 
 
 @pytest.mark.parametrize("name", JOINS)
-def test_snapshots(name: str) -> None:
+def test_join_has_the_snapshots_of_nested_loops(name: str) -> None:
     join = JOINS[name]
 
     @given(rows=ports(widths_of(join)), cuts=CUTS)
@@ -78,13 +78,13 @@ def test_validity_is_the_intersection() -> None:
     assert found == [Row((1, 3), 4, 10)]
 
 
-def test_rows_that_only_meet_do_not_join() -> None:
+def test_rows_whose_validities_only_touch_do_not_join() -> None:
     join = JOINS["chain"]
     rows = [Row((1, 2), 0, 4)], [Row((2, 3), 4, 20)]
     assert check(JoinOperator(join), partial(joined, join), rows, (2, 2)) == []
 
 
-def test_a_row_that_expires_no_later_is_dropped_and_one_that_does_joins_again() -> None:
+def test_a_repeated_row_joins_again_only_if_it_expires_later() -> None:
     join = JOINS["chain"]
     left = [Row((1, 2), 0, 10), Row((1, 2), 1, 10), Row((1, 2), 2, 9), Row((1, 2), 3, 12)]
     right = [Row((2, 3), 0, 100)]
@@ -92,7 +92,7 @@ def test_a_row_that_expires_no_later_is_dropped_and_one_that_does_joins_again() 
     assert found == [Row((1, 3), 0, 10), Row((1, 3), 3, 12)]
 
 
-def test_rows_of_a_stored_graph_stay() -> None:
+def test_rows_of_a_stored_graph_never_expire() -> None:
     join = JOINS["chain"]
     operator = JoinOperator(join)
     rows = [Row((1, 2), 0, FOREVER)], [Row((2, 3), 900, 910)]
@@ -130,7 +130,7 @@ def test_a_long_stream_in_one_batch(fresh: bool) -> None:
     assert operator.entries < 6_000, "what expired long ago is gone"
 
 
-def test_more_results_than_a_buffer_holds() -> None:
+def test_a_row_may_have_more_results_than_a_buffer_holds() -> None:
     join = JOINS["cross product"]
     rows = [Row((i, 0), 0, 5) for i in range(300)], [Row((0, i), 1, 6) for i in range(300)]
     found = run(JoinOperator(join), rows, (2, 2), ())
@@ -143,7 +143,7 @@ def valid(rows: Rows, now: int) -> int:
     return len({row.values for row in rows if row.exp > now and row.ts <= now})
 
 
-def test_a_purge_leaves_exactly_what_is_valid() -> None:
+def test_a_purge_keeps_exactly_the_valid_rows() -> None:
     join = JOINS["chain"]
     rows = stream(5, 3_000, 10, True)
     operator = JoinOperator(join)
@@ -210,7 +210,7 @@ def test_a_residual_is_checked_on_each_pair(name: str) -> None:
     holds()
 
 
-def test_pairs_that_fail_are_no_results_however_many() -> None:
+def test_pairs_that_fail_the_residual_are_dropped_however_many() -> None:
     join = HashJoin(((0, 1), (2, 3)), (0, 3), residual="c1 = c2")
     rows = [Row((i, 0), 0, 5) for i in range(300)], [Row((i, i), 1, 6) for i in range(300)]
     found = run(JoinOperator(join), rows, (2, 2), ())
@@ -227,7 +227,7 @@ def coded(dictionary: Dictionary, times: Sequence[int | str]) -> Batch:
     return Batch(np.array([keys, values], np.int64), arrivals, expiries)
 
 
-def test_rows_are_given_back_at_their_horizon_and_not_held_beyond_it() -> None:
+def test_rows_are_released_at_their_horizon() -> None:
     dictionary = Dictionary()
     join = HashJoin(
         ((0, 1), (0, 2)), (1, 2), residual="c1 < c2 AND c2 <= c1 + 5", horizon=((1, 5), (1, -1))
@@ -245,7 +245,7 @@ def test_rows_are_given_back_at_their_horizon_and_not_held_beyond_it() -> None:
         assert fresh.entries == held, now
 
 
-def test_a_horizon_of_what_is_no_integer_is_none() -> None:
+def test_a_horizon_over_other_values_than_integers_is_ignored() -> None:
     dictionary = Dictionary()
     operator = JoinOperator(HashJoin(((0, 1), (0, 2)), (0,), horizon=((1, 0), None)), dictionary)
     operator.process([coded(dictionary, ["u", "v"]), Batch.empty(2)], True)
@@ -265,6 +265,6 @@ def test_a_horizon_of_what_is_no_integer_is_none() -> None:
         (HashJoin(((0, 1), (1, 2)), (0,), horizon=(None, (0, 2**62))), "a horizon"),
     ],
 )
-def test_joins_that_cannot_be_are_refused(join: HashJoin, problem: str) -> None:
+def test_invalid_joins_are_refused(join: HashJoin, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         join.output_width((2, 2))

@@ -1,4 +1,4 @@
-"""Plans over several partitions, in this process, against what the plans mean."""
+"""Plans over several partitions, in this process, against their meaning on snapshots."""
 
 from collections.abc import Sequence
 
@@ -94,7 +94,7 @@ def check(plan: PhysicalPlan, edges: list[Edge], sizes: Sequence[int] = (1, 7, 1
 
 
 @pytest.mark.parametrize("name", WRITTEN)
-def test_plans_by_hand(name: str) -> None:
+def test_plans_by_hand_have_the_right_snapshots_over_partitions(name: str) -> None:
     @given(edges=streams(longest=60))
     @examples(40)
     def holds(edges: list[Edge]) -> None:
@@ -105,7 +105,9 @@ def test_plans_by_hand(name: str) -> None:
 
 @given(plan=plans(PATTERNS), edges=streams(), partitions=st.integers(2, 5), seed=st.integers())
 @examples(200)
-def test_random_plans(plan: PhysicalPlan, edges: list[Edge], partitions: int, seed: int) -> None:
+def test_random_plans_have_the_right_snapshots_over_partitions(
+    plan: PhysicalPlan, edges: list[Edge], partitions: int, seed: int
+) -> None:
     chosen = spread(plan, partitions, seed)
     note(chosen.to_json())
     for size in (1, 7, 1_000):
@@ -114,7 +116,7 @@ def test_random_plans(plan: PhysicalPlan, edges: list[Edge], partitions: int, se
             assert snapshot(results, t) == answer(plan, edges, t), f"at {t} in batches of {size}"
 
 
-def test_stages_of_a_shared_plan() -> None:
+def test_a_shared_sub_plan_runs_once() -> None:
     first, second, third = stages_of(SHARED)
     assert first.inputs == (Flow(1, 2, 2, "broadcast"),)
     assert (first.nodes, first.outputs) == ((3,), (3,))
@@ -126,7 +128,7 @@ def test_stages_of_a_shared_plan() -> None:
     assert third.read_by(SHARED) == {3, 6}
 
 
-def test_a_leaf_read_late_travels_through() -> None:
+def test_a_scan_read_late_passes_through_earlier_stages() -> None:
     join = HashJoin(((0, 1, 2), (2, 3)), (0, 3))
     plan = several((SCAN_A, ()), (KERNEL, (0,)), (BY_1, (1,)), (BY_0, (1,)), (CHAIN, (2, 3)),
                    (Exchange("hash", (2,)), (4,)), (join, (5, 3)))  # fmt: skip
@@ -136,14 +138,14 @@ def test_a_leaf_read_late_travels_through() -> None:
     assert second.inputs == (Flow(3, 3, 2, "stay"), Flow(4, 5, 3, "hash", 2))
 
 
-def test_copies_are_made_by_the_stage_that_needs_them() -> None:
+def test_broadcast_happens_right_before_the_stage_that_reads_the_rows() -> None:
     stages = stages_of(LATE_COPIES)
     assert [flow.spread for stage in stages for flow in stage.inputs] == [
         "hash", "stay", "hash", "broadcast", "hash",
     ]  # fmt: skip
 
 
-def test_strings_and_integers_over_partitions() -> None:
+def test_strings_and_integers_stay_apart_over_partitions() -> None:
     plan = several(
         (WindowScan("words", "a", 9, 1), ()), (KERNEL, (0,)),
         (WindowScan("numbers", "a", 9, 1), ()), (KERNEL, (2,)),
@@ -157,13 +159,13 @@ def test_strings_and_integers_over_partitions() -> None:
     check(plan, edges, (7, 1_000))
 
 
-def test_a_constant_is_found_on_each_partition() -> None:
+def test_a_constant_matches_in_each_partition() -> None:
     plan = several((SCAN_A, ()), (KERNEL, (0,)), (BY_0, (1,)), (FilterRows("c1 = 'b'"), (2,)))
     edges: list[Edge] = [(f"v{i}", "b" if i % 2 else "c", "a", i) for i in range(20)]
     assert {r.bindings[0] for r in run_plan(plan, edges)} == {f"v{i}" for i in range(1, 20, 2)}
 
 
-def test_the_work_is_divided() -> None:
+def test_partitions_divide_the_work() -> None:
     """Each tree grows on one partition, each joined pair is found on one."""
     edges: list[Edge] = [(f"v{i % 40}", f"v{(i * 7 + 1) % 40}", "a", i // 20) for i in range(400)]
     run = LocalRun(OWN_ROOTS)
@@ -175,7 +177,7 @@ def test_the_work_is_divided() -> None:
     assert run.counters[3].rows_in == 2 * 400
 
 
-def test_time_passes_where_no_rows_come() -> None:
+def test_time_passes_in_partitions_without_rows() -> None:
     """All edges of the second half lie on one partition; the other gives its state back."""
     run = LocalRun(HASH_JOIN)
     run.push([record_batch([(f"v{i}", f"w{i}", "a", 0) for i in range(200)])])

@@ -1,4 +1,4 @@
-"""Equal vertices belong to one partition, however they are looked at."""
+"""Equal values belong to one partition, as values and as codes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ def encoded(dictionary: Dictionary, vertices: pa.Array[Any]) -> IntArray:
     vertices=st.lists(st.one_of(st.text(), st.integers(-(2**63), 2**63 - 1)), min_size=1),
     partitions=st.integers(1, 9),
 )
-def test_values_and_codes_agree(vertices: list[str | int], partitions: int) -> None:
+def test_values_and_their_codes_have_the_same_partition(
+    vertices: list[str | int], partitions: int
+) -> None:
     dictionary = Dictionary()
     for kind, of_kind in ((str, pa.string()), (int, pa.int64())):
         own = pa.array([v for v in vertices if isinstance(v, kind)], of_kind)
@@ -47,7 +49,7 @@ def test_values_and_codes_agree(vertices: list[str | int], partitions: int) -> N
         assert partitions_of(own[1:], partitions).tolist() == by_value.tolist()[1:]
 
 
-def test_partitions_never_change() -> None:
+def test_the_hash_of_partitions_never_changes() -> None:
     assert partitions_of(pa.array(STRINGS), 7).tolist() == OF_STRINGS
     assert partitions_of(pa.array(STRINGS, pa.large_string()), 7).tolist() == OF_STRINGS
     assert partitions_of(pa.chunked_array([STRINGS[:3], STRINGS[3:]]), 7).tolist() == OF_STRINGS
@@ -55,7 +57,7 @@ def test_partitions_never_change() -> None:
     assert partitions_of(pa.array([0, 1, -1], pa.int32()), 7).tolist() == OF_INTEGERS[:3]
 
 
-def test_another_process_agrees() -> None:
+def test_partitions_are_the_same_in_another_process() -> None:
     program = (
         "import pyarrow as pa; from headrace.executor.partitions import partitions_of; "
         f"print(partitions_of(pa.array({STRINGS!r}), 7).tolist())"
@@ -88,7 +90,7 @@ def test_vertices_are_spread_evenly(partitions: int) -> None:
     ],
     ids=str,
 )
-def test_properties_and_their_codes_agree(values: pa.Array[Any]) -> None:
+def test_properties_and_their_codes_have_the_same_partition(values: pa.Array[Any]) -> None:
     dictionary = Dictionary()
     by_value = partitions_of(values, 5)
     assert dictionary.partitions(encoded(dictionary, values), 5).tolist() == by_value.tolist()

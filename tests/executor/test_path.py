@@ -62,7 +62,7 @@ def inputs_of(path: SPath) -> int:
 
 
 @pytest.mark.parametrize("name", REGEXES)
-def test_snapshots(name: str) -> None:
+def test_path_has_the_snapshots_of_a_product_graph_search(name: str) -> None:
     path = path_of(REGEXES[name])
     inputs = inputs_of(path)
 
@@ -132,7 +132,7 @@ def test_a_wider_path_reaches_the_whole_subtree() -> None:
     assert Row((1, 4), 2, 40) in found
 
 
-def test_a_wider_path_lets_others_improve() -> None:
+def test_a_wider_path_improves_other_trees() -> None:
     """The new edge 1 -> 3 makes a wider way to 2, which was reached directly before."""
     rows = [Row((1, 2), 0, 5), Row((3, 2), 0, 30), Row((2, 4), 0, 20), Row((1, 3), 1, 25)]
     found = only("a+", rows)
@@ -150,7 +150,7 @@ def test_each_pair_is_reported_once_per_edge_with_its_final_expiry() -> None:
     ]
 
 
-def test_a_self_loop_on_the_root() -> None:
+def test_a_self_loop_connects_the_root_to_itself() -> None:
     assert only("a+", [Row((1, 1), 0, 5)]) == [Row((1, 1), 0, 5)]
 
 
@@ -164,13 +164,13 @@ def test_a_cycle_leads_back_to_the_root() -> None:
     }
 
 
-def test_a_parallel_edge_that_expires_no_later_says_nothing() -> None:
+def test_a_parallel_edge_that_expires_no_later_has_no_results() -> None:
     assert only("a+", [Row((1, 2), 0, 9), Row((1, 2), 1, 9), Row((1, 2), 2, 8)]) == [
         Row((1, 2), 0, 9)
     ]
 
 
-def test_several_accepting_states_say_a_pair_once() -> None:
+def test_several_accepting_states_report_a_pair_once() -> None:
     """a·b*·c* accepts 1 -> 2 -> 2 in two states; the second adds nothing."""
     path = path_of(REGEXES["a·b*·c*"])
     assert len(path.accepting) == 2
@@ -179,7 +179,7 @@ def test_several_accepting_states_say_a_pair_once() -> None:
     assert found == [Row((1, 2), 0, 50), Row((1, 3), 1, 30), Row((1, 3), 3, 40)]
 
 
-def test_edges_of_a_stored_graph_stay() -> None:
+def test_edges_of_a_stored_graph_never_expire() -> None:
     path = path_of(REGEXES["a·b*"])
     operator = PathOperator(path, 2)
     rows = [Row((1, 2), 900, 910)], [Row((2, 3), 0, FOREVER), Row((3, 4), 0, FOREVER)]
@@ -195,7 +195,7 @@ def test_a_path_of_a_stored_graph_lasts_forever() -> None:
     assert Row((1, 1), 5, 9) in found
 
 
-def test_an_automaton_whose_start_is_entered_is_refused() -> None:
+def test_an_automaton_that_returns_to_its_start_is_refused() -> None:
     with pytest.raises(ValueError, match="start state"):
         PathOperator(SPath(1, ((0, 0, False, 0),), (0,)), 1)
 
@@ -227,7 +227,7 @@ def test_a_long_stream_in_one_batch(fresh: bool) -> None:
     assert operator.entries < 100 + 3 * 60 * 60
 
 
-def test_a_purge_leaves_exactly_what_is_valid() -> None:
+def test_a_purge_keeps_exactly_the_valid_entries() -> None:
     path = path_of(REGEXES["(a·b·c)+"])
     random = Random(11)
     edges = stream(2, 3_000, 10, True)

@@ -16,7 +16,7 @@ from tests.strategies.amount import examples
 
 
 @pytest.mark.parametrize("name", REGEXES)
-def test_snapshots(name: str) -> None:
+def test_path_with_deletions_has_the_snapshots_of_a_product_graph_search(name: str) -> None:
     path = path_of(REGEXES[name])
     inputs = inputs_of(path)
     widths = (2,) * inputs
@@ -38,7 +38,7 @@ def test_snapshots_of_random_patterns(
     check(PathWithDeletions(path, 2), partial(walked, path), rows, (2, 2), cuts)
 
 
-def test_a_cycle_does_not_hold_itself_up() -> None:
+def test_values_of_a_cycle_do_not_support_each_other() -> None:
     """Of 1 -> 2 -> 3 -> 2 the first edge goes: (1, 3) and (1, 2) rest on each other alone."""
     path = path_of(REGEXES["a+"])
     edges = [Row(p, 0, 90) for p in ((1, 2), (2, 3), (3, 2))]
@@ -47,7 +47,7 @@ def test_a_cycle_does_not_hold_itself_up() -> None:
     assert valid(found, 4) - valid(found, 5) == {(1, 2), (1, 3)}
 
 
-def test_a_longer_way_round_is_found() -> None:
+def test_a_longer_path_replaces_a_deleted_one() -> None:
     path = path_of(REGEXES["a+"])
     edges = [Row(p, 0, 90) for p in ((1, 2), (1, 3), (3, 4), (4, 2))]
     rows = [*edges, Row((3, 4), 1, 60), Row((1, 2), 5, ~90)]
@@ -55,7 +55,7 @@ def test_a_longer_way_round_is_found() -> None:
     assert (1, 2) in valid(found, 89)
 
 
-def test_many_values_lost_at_once() -> None:
+def test_one_deletion_may_drop_many_values() -> None:
     """More than the first arrays hold."""
     path = path_of(REGEXES["a+"])
     chain = [Row((v, v + 1), 0, 1000) for v in range(60)]
@@ -64,7 +64,7 @@ def test_many_values_lost_at_once() -> None:
     check(PathWithDeletions(path, 1), partial(walked, path), [rows], (2,))
 
 
-def test_state_is_given_back() -> None:
+def test_state_is_bounded_on_a_stream_with_deletions() -> None:
     """Of a long stream whose vertices keep changing and of which a third is taken back."""
     random = Random(5)
     operator = PathWithDeletions(path_of(REGEXES["a·b*"]), 2)

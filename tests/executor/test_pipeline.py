@@ -1,4 +1,4 @@
-"""Pipelines against what plans mean, in batches of any size."""
+"""Pipelines against the meaning of plans on snapshots, in batches of any size."""
 
 from collections.abc import Iterable
 from random import Random
@@ -56,7 +56,7 @@ def snapshot(results: Iterable[Result], t: int) -> set[tuple[str | int, ...]]:
 
 @given(plan=plans(PATTERNS), edges=streams())
 @examples(200)
-def test_random_plans(plan: PhysicalPlan, edges: list[Edge]) -> None:
+def test_random_plans_have_the_right_snapshots(plan: PhysicalPlan, edges: list[Edge]) -> None:
     note(plan.to_json())
     runs = {rows: list(run_plan(plan, edges, rows)) for rows in (1, 7, 1_000)}
     for t in range(edges[-1][3] + 12 if edges else 0):
@@ -103,7 +103,7 @@ def test_strings_and_integers_stay_apart() -> None:
         }
 
 
-def test_a_filter_on_a_column_that_mixes_types() -> None:
+def test_a_filter_reads_a_column_of_mixed_types() -> None:
     plan = plan_of(
         [
             (WindowScan("words", "a", 9, 1), ()),
@@ -122,7 +122,7 @@ def test_a_filter_on_a_column_that_mixes_types() -> None:
     assert {r.bindings for r in run_plan(plan, edges)} == {(1, 2), ("7", "x")}
 
 
-def test_filters_on_a_scan_belong_to_the_leaf() -> None:
+def test_filters_on_a_scan_belong_to_the_scan_input() -> None:
     plan = plan_of(
         [
             (WindowScan("s", "a", 9, 1), ()),
@@ -147,14 +147,14 @@ def test_a_scan_alone_is_a_plan() -> None:
     assert [r.bindings for r in run_plan(filtered, edges)] == [("x", "y")]
 
 
-def test_what_the_root_does_not_need_does_not_run() -> None:
+def test_nodes_that_the_root_does_not_read_do_not_run() -> None:
     plan = plan_of([(SCAN, ()), (SCAN, ()), (Coalesce(), (1,)), (Coalesce(), (0,))])
     run = LocalRun(plan)
     push(run, [("x", "y", "a", 0)])
     assert set(run.counters) == {0, 3}
 
 
-def test_an_input_read_twice() -> None:
+def test_an_operator_may_read_an_input_twice() -> None:
     plan = plan_of([(WindowScan("s", "a", 9, 1), ()), (CHAIN, (0, 0)), (CHAIN, (1, 1))])
     edges: list[Edge] = [(f"v{i}", f"v{i + 1}", "a", i) for i in range(5)]
     assert list(run_plan(plan, edges)) == [Result(("v0", "v4"), 3, 9), Result(("v1", "v5"), 4, 10)]
@@ -187,7 +187,7 @@ def random_edges(seed: int, length: int, vertices: int, pace: int, fresh: int = 
 
 @given(edges=streams(), split=st.integers(0, 30))
 @examples(60)
-def test_replaying_what_is_valid_restores_a_pipeline(edges: list[Edge], split: int) -> None:
+def test_replaying_the_valid_input_restores_a_pipeline(edges: list[Edge], split: int) -> None:
     before = [edge for edge in edges if edge[3] < split]
     after = [edge for edge in edges if edge[3] >= split]
     went_on, restored = LocalRun(SHARED), LocalRun(SHARED)
@@ -241,7 +241,7 @@ def test_state_and_dictionary_are_bounded_while_vertices_change() -> None:
 STEADY = random_edges(5, 6_000, 30, 10, fresh=3)
 
 
-def test_time_alone_gives_state_back() -> None:
+def test_time_alone_releases_state() -> None:
     """A stream that falls silent: ticks without rows free what expires."""
     run = LocalRun(SHARED)
     push(run, random_edges(6, 300, 10, 30))
@@ -251,7 +251,7 @@ def test_time_alone_gives_state_back() -> None:
     assert set(sizes(run).values()) == {0}
 
 
-def test_counters() -> None:
+def test_rows_into_a_node_are_the_rows_out_of_its_inputs() -> None:
     run = LocalRun(SHARED)
     found = push(run, random_edges(7, 200, 6, 20))
     counters = run.counters
@@ -265,7 +265,7 @@ def test_counters() -> None:
     assert (counters[4].dropped, counters[4].state_entries, counters[4].state_bytes) == (0, 0, 0)
 
 
-def test_stages_of_a_plan_give_what_the_plan_gives() -> None:
+def test_stages_have_the_results_of_the_whole_plan() -> None:
     """The shared path runs in a stage of its own, whose rows feed the rest."""
     edges = random_edges(8, 200, 6, 20)
     expected = list(run_plan(SHARED, edges, 50))
@@ -369,7 +369,7 @@ def test_input_out_of_order_is_refused() -> None:
     assert pipeline.now == 9
 
 
-def test_integers_where_the_stream_has_strings_and_the_other_way() -> None:
+def test_integers_are_read_as_strings_but_strings_not_as_integers() -> None:
     words = plan_of([(SCAN, ())])
     assert [r.bindings for r in run_plan(words, [(1, 2, "a", 0)])] == [("1", "2")]
     numbers = plan_of([(SCAN, ())], {"s": "integer"})

@@ -110,7 +110,7 @@ def encoded(dictionary: Dictionary, values: list[Value]) -> np.ndarray[Any, Any]
 
 @given(condition=conditions(["=", "<>", "<", "<=", ">", ">="]), rows=ROWS)
 @examples(300)
-def test_over_values(condition: Condition, rows: list[Row]) -> None:
+def test_mask_equals_the_meaning_on_values(condition: Condition, rows: list[Row]) -> None:
     """Columns of strings, of integers, or of both, as a dictionary decodes them."""
     dictionary = Dictionary()
     codes = [encoded(dictionary, [row[i] for row in rows]) for i in range(2)]
@@ -120,7 +120,7 @@ def test_over_values(condition: Condition, rows: list[Row]) -> None:
 
 @given(condition=conditions(["=", "<>"]), rows=ROWS)
 @examples(200)
-def test_over_codes(condition: Condition, rows: list[Row]) -> None:
+def test_code_mask_equals_the_mask_on_values(condition: Condition, rows: list[Row]) -> None:
     dictionary = Dictionary()
     codes = np.stack([encoded(dictionary, [row[i] for row in rows]) for i in range(2)])
     found = predicates.code_mask(condition.sql, codes, dictionary.constant)
@@ -128,7 +128,7 @@ def test_over_codes(condition: Condition, rows: list[Row]) -> None:
     assert found.tolist() == [condition.truth(row) is True for row in rows]
 
 
-def test_codes_cannot_say_what_comes_first() -> None:
+def test_codes_do_not_decide_order() -> None:
     codes = np.zeros((2, 3), np.int64)
     assert predicates.code_mask("c0 = 'a' AND c1 < 'b'", codes, Dictionary().constant) is None
 
@@ -147,14 +147,14 @@ def test_every_predicate_of_the_algebra_passes() -> None:
     assert found.tolist() == [True, False]
 
 
-def test_for_spark_nothing_is_left_to_coerce() -> None:
+def test_spark_sql_coerces_nothing() -> None:
     sql = "c0 = 5 OR NOT c0 <> c1 OR c1 < 'a' OR c1 <= 7"
     fixed = predicates.spark_sql(sql, ("string", "integer"))
     assert fixed == "FALSE OR FALSE OR FALSE OR c1 <= 7"
     assert predicates.spark_sql("c0 = '5'", ("string", "string")) == "c0 = '5'"
 
 
-def test_for_spark_literals_read_back_as_they_were() -> None:
+def test_literals_in_spark_sql_keep_their_values() -> None:
     for text in ["it's", "a\\n", "a\nb", 'say "x"', "é", "%_", "${x}"]:
         fixed = predicates.spark_sql(f"c0 = {quoted(text)}", ("string",))
         again = sqlglot.parse_one(fixed, dialect="spark")
@@ -207,7 +207,7 @@ def test_for_spark_literals_read_back_as_they_were() -> None:
         "c0 = '" + "a" * 200_000 + "'",
     ],
 )
-def test_what_is_not_allowed_is_refused(sql: str) -> None:
+def test_a_predicate_off_the_allow_list_is_refused(sql: str) -> None:
     with pytest.raises(PlanError, match="predicate"):
         predicates.checked(sql, 2)
     with pytest.raises(PlanError):
@@ -226,14 +226,14 @@ def test_a_constant_encodes_as_the_vertex(value: Value) -> None:
 
 @given(case=typed_cases())
 @examples(300)
-def test_over_properties(case: TypedCase) -> None:
+def test_mask_equals_the_meaning_on_properties(case: TypedCase) -> None:
     """Columns of every type with values missing; also where one column mixes the types."""
     assert predicates.mask(case.condition.sql, case.columns).tolist() == case.satisfied
 
 
 @given(case=typed_cases())
 @examples(100)
-def test_over_columns_of_mixed_types(case: TypedCase) -> None:
+def test_mask_equals_the_meaning_on_mixed_types(case: TypedCase) -> None:
     columns = case.columns
     rows = len(case.rows)
     tags = pa.array([i % 2 for i in range(rows)], pa.int8())
@@ -247,7 +247,7 @@ def test_over_columns_of_mixed_types(case: TypedCase) -> None:
     assert predicates.mask(case.condition.sql, columns).tolist() == expected
 
 
-def test_codes_decide_where_nothing_can_be_missing() -> None:
+def test_codes_decide_equality_of_vertices_only() -> None:
     codes = np.zeros((3, 1), np.int64)
     constant = Dictionary().constant
     for sql in ["c0 = c1", "c0 <> 'a' AND c1 = 7"]:

@@ -34,14 +34,14 @@ def agree(results: list[Result], meaning: Meaning, edges: list[Edge]) -> None:
 
 @pytest.mark.parametrize("name", PLANS)
 @pytest.mark.parametrize("batch_rows", [1, 7, 1000])
-def test_plans_by_hand(name: str, batch_rows: int) -> None:
+def test_plans_over_properties_have_the_right_results(name: str, batch_rows: int) -> None:
     plan, meaning = PLANS[name]
     edges = random_edges(90, seed=batch_rows)
     agree(list(run_plan(plan, edges, batch_rows)), meaning, edges)
 
 
 @pytest.mark.parametrize("name", PLANS)
-def test_plans_in_stages(name: str) -> None:
+def test_plans_over_properties_have_the_right_results_in_stages(name: str) -> None:
     """The same through messages and logs, by a worker that begins anew now and then."""
     plan, meaning = PLANS[name]
     edges = random_edges(90)
@@ -53,7 +53,7 @@ def test_plans_in_stages(name: str) -> None:
     agree(chain.results, meaning, edges)
 
 
-def test_projections_and_filters_belong_to_leaves() -> None:
+def test_projections_and_filters_belong_to_scan_inputs() -> None:
     """What only a filter looks at is not carried further."""
     (leaf,) = leaves(FILTERED)
     assert leaf == Leaf(
@@ -70,7 +70,7 @@ def test_projections_and_filters_belong_to_leaves() -> None:
     assert (first.columns, second.columns) == ((3, 2), (2, 3))
 
 
-def test_what_stands_above_the_conversion_is_no_part_of_a_leaf() -> None:
+def test_operators_above_to_kernel_are_no_part_of_a_scan_input() -> None:
     plan = plan_of(
         (scan("weight"), ()),
         (ToKernel(), (0,)),
@@ -85,7 +85,7 @@ def test_what_stands_above_the_conversion_is_no_part_of_a_leaf() -> None:
     assert [r.bindings for r in run_plan(plan, edges)] == [(1.5,)]
 
 
-def test_a_leaf_without_columns() -> None:
+def test_a_scan_input_may_have_no_columns() -> None:
     plan = plan_of(
         (scan("weight", predicate="c2 > 1"), ()),
         (ProjectColumns(()), (0,)),
@@ -119,12 +119,12 @@ def test_an_edge_without_the_column_lacks_the_property() -> None:
         ),
     ],
 )
-def test_plans_that_cannot_run(plan: PhysicalPlan, message: str) -> None:
+def test_plans_with_wrong_columns_or_types_are_refused(plan: PhysicalPlan, message: str) -> None:
     with pytest.raises(PlanError, match=message):
         leaves(plan)
 
 
-def test_values_of_another_type_are_told() -> None:
+def test_values_of_another_type_are_refused() -> None:
     plan = plan_of((scan("count"), ()), columns=("x", "y", "count"))
     edges: list[Edge] = [("x", "y", "a", 0, "s", {"count": "1"})]
     with pytest.raises(

@@ -1,4 +1,4 @@
-"""Rows that wait come out in order, each once, and leave no memory behind."""
+"""The reorder buffer returns waiting rows in order, each once, and frees their memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ def table(times: list[int], first: int = 0) -> pa.Table:
 
 @given(steps=st.lists(st.tuples(TIMES, st.integers(-1, 45)), max_size=8))
 @examples(60)
-def test_what_is_due_comes_out_and_nothing_else(steps: list[tuple[list[int], int]]) -> None:
+def test_due_returns_exactly_the_rows_up_to_the_watermark(
+    steps: list[tuple[list[int], int]],
+) -> None:
     held = ReorderBuffer()
     waiting: dict[int, int] = {}
     count = 0
@@ -38,7 +40,7 @@ def test_what_is_due_comes_out_and_nothing_else(steps: list[tuple[list[int], int
         assert len(held) == len(waiting)
 
 
-def test_a_row_of_a_far_time_does_not_keep_the_others_in_memory() -> None:
+def test_a_far_row_does_not_keep_other_rows_in_memory() -> None:
     held = ReorderBuffer()
     held.add(table([*range(10_000), 1_000_000]))
     assert held.nbytes > 100_000

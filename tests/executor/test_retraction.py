@@ -26,7 +26,7 @@ JOINS = {
 
 
 @pytest.mark.parametrize("name", JOINS)
-def test_joins(name: str) -> None:
+def test_joins_with_deletions_have_the_right_snapshots(name: str) -> None:
     @given(rows=ports((2, 2)), cuts=CUTS)
     @examples(60)
     def holds(rows: tuple[list[Row], ...], cuts: Sequence[int]) -> None:
@@ -42,7 +42,9 @@ def same(inputs: Sequence[Values[int]]) -> Values[int]:
 
 @given(rows=ports((1,), vertices=2, longest=60), cuts=CUTS)
 @examples(200)
-def test_coalesce(rows: tuple[list[Row], ...], cuts: Sequence[int]) -> None:
+def test_coalesce_with_deletions_has_the_right_snapshots(
+    rows: tuple[list[Row], ...], cuts: Sequence[int]
+) -> None:
     """Right as a bag, and as lines of which an end ends all; and no line says nothing new."""
     found = check(CoalesceWithDeletions(1), same, rows, (1,), cuts)
     said: dict[tuple[int, ...], int] = {}
@@ -54,7 +56,7 @@ def test_coalesce(rows: tuple[list[Row], ...], cuts: Sequence[int]) -> None:
         assert as_lines(found, t) == valid(rows[0], t)
 
 
-def test_what_still_holds_is_said_again() -> None:
+def test_a_retraction_reports_the_longest_remaining_row() -> None:
     rows = [Row((7,), 0, 30), Row((7,), 1, 40), Row((7,), 5, ~40), Row((7,), 6, ~30)]
     found = run(CoalesceWithDeletions(1), [rows], (1,), ())
     assert found == [
@@ -80,7 +82,7 @@ def test_what_still_holds_is_said_again() -> None:
     cuts=CUTS,
 )  # fmt: skip
 @examples(200)
-def test_a_deletion_ends_all_open_edges(
+def test_a_deletion_retracts_all_open_edges(
     steps: list[tuple[int, int, int, int, bool]], window: int, slide: int, cuts: Sequence[int]
 ) -> None:
     """Of equal source and target, whatever their further columns are."""
@@ -114,7 +116,7 @@ def _open(rows: list[Row], t: int) -> Values[int]:
     return {values for values, exp in still.items() if exp > t}
 
 
-def test_state_is_given_back() -> None:
+def test_state_is_released() -> None:
     """Also where nothing expires, but everything is taken back."""
     rows = []
     for t in range(0, 40_000, 2):

@@ -1,4 +1,4 @@
-"""A window over results: each run of a value counts for the window that it begins in."""
+"""REWINDOW: each run of a value is valid in the window in which it begins."""
 
 from collections import defaultdict
 from itertools import pairwise
@@ -24,7 +24,7 @@ def lines(found: Batch) -> list[Row]:
     return list(zip(*columns, strict=True))
 
 
-def test_a_run_is_cut_where_its_first_window_ends() -> None:
+def test_a_run_ends_with_its_first_window() -> None:
     operator = RewindowOperator(1, 10, 5)
     rows = [
         (1, 3, 6),
@@ -44,7 +44,7 @@ def test_a_run_is_cut_where_its_first_window_ends() -> None:
     ]
 
 
-def test_a_row_at_the_end_of_a_run_goes_on_with_it_and_one_behind_it_does_not() -> None:
+def test_a_row_at_the_end_of_a_run_continues_it_and_a_later_row_does_not() -> None:
     operator = RewindowOperator(1, 6, 1)
     assert lines(operator.process([batch([(1, 0, 4)])], True)) == [(1, 0, 4)]
     operator.purge(4)
@@ -91,7 +91,7 @@ def instants(found: list[Row]) -> set[tuple[int, int]]:
 
 @given(steps=drawn, length=st.integers(1, 12), slide=st.integers(1, 5), cut=st.integers(0, 30))
 @examples(200)
-def test_it_says_what_counting_says_also_after_a_loss_of_its_state(
+def test_rewindow_equals_a_count_per_tick_also_after_a_restore(
     steps: list[tuple[int, int, int]], length: int, slide: int, cut: int
 ) -> None:
     slide = min(slide, length)

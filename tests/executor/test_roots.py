@@ -1,4 +1,4 @@
-"""Aggregates are exact, and rows that have no end are given at the end of the input."""
+"""Aggregates are exact, and open rows are returned at the end of the input."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _float(exact: Fraction) -> float | None:
         return None
 
 
-def test_what_does_not_fit_is_missing() -> None:
+def test_a_result_out_of_range_is_missing() -> None:
     whole, infinite = accumulator("sum"), accumulator("sum")
     for value in (2**63 - 1, 1):
         whole.add(value)
@@ -64,7 +64,7 @@ def test_what_does_not_fit_is_missing() -> None:
 
 @given(values=st.lists(st.one_of(st.integers(0, 5), st.sampled_from(["", "a", True])), max_size=40))
 @examples(100)
-def test_the_least_and_greatest_of_what_is_left(values: list[Any]) -> None:
+def test_min_max_and_count_distinct_follow_removals(values: list[Any]) -> None:
     least, greatest = accumulator("min"), accumulator("max")
     different = accumulator("count_distinct")
     for i, value in enumerate(values):
@@ -94,7 +94,7 @@ def _said(batch: Batch, dictionary: Dictionary) -> list[tuple[Any, ...]]:
     return list(zip(*columns, batch.ts.tolist(), batch.exp.tolist(), strict=True))
 
 
-def test_rows_without_end_are_given_at_the_end_of_the_input() -> None:
+def test_open_rows_are_returned_at_the_end_of_the_input() -> None:
     dictionary = Dictionary()
     operator = AggregateOperator(AggregateRows((), (("count", None),), (0,)), dictionary)
     rows = _batch(dictionary, [("kept", 0, FOREVER), ("x", 3, 9)])

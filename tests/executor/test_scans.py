@@ -1,4 +1,4 @@
-"""Leaves: which rows they take, until when those are valid, and as which codes."""
+"""Scan inputs: the rows that they select, their validity and their codes."""
 
 import numpy as np
 import pyarrow as pa
@@ -31,13 +31,13 @@ def edges(*rows: tuple[object, ...]) -> pa.RecordBatch:
     ts=st.lists(st.one_of(st.integers(0, 50), st.integers(10**12, 10**12 + 50))),
     window=st.tuples(st.integers(1, 20), st.integers(1, 20)),
 )
-def test_expiry(ts: list[int], window: tuple[int, int]) -> None:
+def test_expiry_follows_definition_30(ts: list[int], window: tuple[int, int]) -> None:
     scan = Window(max(window), min(window))
     expiry = Leaf(0, WindowScan("s", "a", scan.range, scan.slide), (), "string").expiry
     assert expiry(np.array(ts, np.int64)).tolist() == [scan.expiry(t) for t in ts]
 
 
-def test_selection() -> None:
+def test_select_filters_by_label_and_predicates() -> None:
     rows = edges(("x", "y", "a", 0), ("x", "y", "b", 0), ("y", "y", "a", 1), ("x", "z", "a", 1))
     assert leaf().select(rows)["trg"].to_pylist() == ["y", "y", "z"]
     assert leaf("c0 <> c1", "c1 <> 'z'").select(rows).to_pylist() == [
@@ -45,12 +45,12 @@ def test_selection() -> None:
     ]
 
 
-def test_selection_by_stream() -> None:
+def test_select_filters_by_stream() -> None:
     rows = edges(("x", "y", "a", 0, "s"), ("x", "z", "a", 0, "t"))
     assert leaf().select(rows)["trg"].to_pylist() == ["y"]
 
 
-def test_encoding() -> None:
+def test_encode_makes_a_batch_of_codes() -> None:
     dictionary = Dictionary()
     batch = leaf().encode(edges(("x", "y", "a", 0), ("y", "x", "a", 5)), dictionary)
     assert [dictionary.decode(c).to_pylist() for c in batch.columns] == [["x", "y"], ["y", "x"]]
@@ -62,7 +62,7 @@ def test_encoding() -> None:
     assert dictionary.entries == 0
 
 
-def test_vertices_are_of_the_type_that_the_stream_declares() -> None:
+def test_vertices_must_have_the_declared_type() -> None:
     dictionary = Dictionary()
     words = leaf().encode(edges((1, 2, "a", 0)), dictionary)
     assert dictionary.decode(words.columns[0]).to_pylist() == ["1"]
@@ -82,7 +82,7 @@ def test_a_selection_compares_in_the_declared_type() -> None:
     assert leaf("c0 = '9'", integer=True).select(rows).num_rows == 0
 
 
-def test_the_leaves_of_a_plan() -> None:
+def test_a_plan_has_a_scan_input_for_each_chain_over_a_scan() -> None:
     other = WindowScan("t", "b", 5, 1)
     plan = plan_of(
         [
@@ -104,7 +104,7 @@ def test_the_leaves_of_a_plan() -> None:
     )
 
 
-def test_a_scan_that_nobody_needs_is_no_leaf() -> None:
+def test_a_scan_that_the_root_does_not_read_is_no_scan_input() -> None:
     plan = plan_of([(SCAN, ()), (SCAN, ()), (Coalesce(), (0,)), (Coalesce(), (1,))])
     assert [found.node for found in leaves(plan)] == [1]
 

@@ -61,7 +61,7 @@ def meaning(pattern: Regex, inputs: Sequence[Values[int]]) -> Values[int]:
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_snapshots(name: str) -> None:
+def test_simple_path_has_the_snapshots_of_an_enumeration(name: str) -> None:
     pattern = FORMS[name]
     inputs = 1 + max(int(ref) for ref in regex.refs(pattern))
 
@@ -121,17 +121,17 @@ def test_a_longer_lasting_simple_path_extends() -> None:
     assert found == [Row((1, 3), 0, 10), Row((1, 3), 3, 60)]
 
 
-def test_the_edge_may_be_taken_by_several_moves() -> None:
+def test_an_edge_may_make_several_moves() -> None:
     """The one edge 2 -> 3 is the first step of one path and the second of another."""
     found = only("a·a", [Row((1, 2), 0, 50), Row((3, 4), 0, 60), Row((2, 3), 1, 70)])
     assert set(found) == {Row((1, 3), 1, 50), Row((2, 4), 1, 60)}
 
 
-def test_an_edge_is_not_walked_to_and_fro() -> None:
+def test_a_simple_path_does_not_walk_an_edge_back() -> None:
     assert only("a·^a", [Row((1, 2), 0, 9), Row((1, 2), 3, 20)]) == []
 
 
-def test_edges_of_a_stored_graph_stay() -> None:
+def test_edges_of_a_stored_graph_never_expire() -> None:
     operator = SimplePathOperator(path_of(FORMS["a·b*"]), 2)
     rows = [Row((1, 2), 900, 910)], [Row((2, 3), 0, FOREVER), Row((3, 1), 0, FOREVER)]
     found = run(operator, rows, (2, 2), (100, 800))
@@ -140,7 +140,7 @@ def test_edges_of_a_stored_graph_stay() -> None:
     assert operator.entries == 2
 
 
-def test_an_automaton_whose_start_is_entered_is_refused() -> None:
+def test_an_automaton_that_returns_to_its_start_is_refused() -> None:
     with pytest.raises(ValueError, match="start state"):
         SimplePathOperator(SimplePath(1, ((0, 0, False, 0),), (0,)), 1)
 
@@ -157,7 +157,7 @@ def dense(seed: int, vertices: int, edges: int) -> tuple[list[Row], list[Row]]:
 
 
 @pytest.mark.parametrize("name", ["(a·a)+", "(a·b)+", "(a·b·b|b·a)+", "(a·a|^b)+", "a·b·a"])
-def test_dense_graphs(name: str) -> None:
+def test_dense_graphs_have_the_right_snapshots(name: str) -> None:
     for seed in range(3):
         rows = dense(seed, 7, 80)
         operator = SimplePathOperator(path_of(FORMS[name]), 2)
@@ -192,7 +192,7 @@ def reached(graph: Values[int]) -> Values[int]:
         found |= more
 
 
-def test_a_purge_leaves_exactly_what_is_valid() -> None:
+def test_a_purge_keeps_exactly_the_valid_entries() -> None:
     rows = [row for row in stream(2, 1_000, 2, True) if row.values[0] != row.values[1]]
     operator = SimplePathOperator(path_of(FORMS["a·a"]), 1)
     empty = operator.nbytes
@@ -233,7 +233,7 @@ def _belongs(part: int, vertices: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 @given(rows=ports((2, 2)), cuts=CUTS)
 @examples(40)
-def test_partitions_share_the_roots(rows: tuple[list[Row], ...], cuts: list[int]) -> None:
+def test_partitions_divide_the_roots(rows: tuple[list[Row], ...], cuts: list[int]) -> None:
     pattern = FORMS["(a·a|^b)+"]
     found: list[Row] = []
     for part in range(3):
@@ -244,7 +244,7 @@ def test_partitions_share_the_roots(rows: tuple[list[Row], ...], cuts: list[int]
     hold(sorted(found, key=lambda row: row.ts), partial(meaning, pattern), rows)
 
 
-def test_a_search_beyond_its_budget_is_an_error_that_says_what_to_do() -> None:
+def test_a_search_beyond_its_budget_raises() -> None:
     random = Random(3)
     edges = [Row((x, y), 0, 9) for x in range(40) for y in range(40) if random.random() < 0.1]
     edges = [row for row in edges if row.values[0] != row.values[1]]

@@ -25,7 +25,7 @@ def path_of(pattern: Regex) -> SlidePath:
 
 
 @pytest.mark.parametrize("name", REGEXES)
-def test_snapshots(name: str) -> None:
+def test_slide_path_has_the_snapshots_of_a_product_graph_search(name: str) -> None:
     path = path_of(REGEXES[name])
     inputs = 1 + max(number for _, number, *_ in path.transitions)
 
@@ -48,7 +48,7 @@ def pairs(batch: Batch) -> list[tuple[int, ...]]:
     return sorted(zip(*batch.columns.tolist(), batch.ts.tolist(), batch.exp.tolist(), strict=True))
 
 
-def test_a_pair_is_given_once_per_slide_with_its_final_expiry() -> None:
+def test_a_pair_is_reported_once_per_slide_with_its_final_expiry() -> None:
     operator = SlidePathOperator(path_of(regex.plus(A)), 1)
     first = operator.process([slide([(0, 1), (1, 2)], 10, 30)], True)
     assert pairs(first) == [(0, 1, 10, 30), (0, 2, 10, 30), (1, 2, 10, 30)]
@@ -65,7 +65,9 @@ def test_a_pair_is_given_once_per_slide_with_its_final_expiry() -> None:
     cut=st.integers(0, 300),
 )
 @examples(10)
-def test_sets_that_do_not_fit_are_found_in_parts(edges: list[tuple[int, int]], cut: int) -> None:
+def test_targets_beyond_the_memory_limit_take_several_passes(
+    edges: list[tuple[int, int]], cut: int
+) -> None:
     """With room for 64 targets at a time."""
 
     def found() -> list[list[tuple[int, ...]]]:

@@ -1,4 +1,4 @@
-"""What a stored graph costs while a stream runs beside it: nothing but memory."""
+"""A stored graph costs only memory while a stream runs beside it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_edges_of_a_stored_graph_never_expire() -> None:
     assert leaf.expiry(np.array([0, 0])).tolist() == [FOREVER, FOREVER]
 
 
-def test_results_last_as_long_as_their_parts() -> None:
+def test_results_expire_with_their_first_input() -> None:
     plan = plan_of((LIVE, ()), (GRAPH, ()), (JOIN, (0, 1)), vertex_types=STREAMS)
     edges: list[Edge] = [("m", "f", "k", 0, "g"), ("u", "m", "a", 3, "s")]
     assert [tuple(r) for r in run_plan(plan, edges)] == [(("u", "f"), 3, 13)]
@@ -39,7 +39,7 @@ def test_results_last_as_long_as_their_parts() -> None:
 
 
 @pytest.mark.parametrize("operator", [JOIN, THEN_MANY])
-def test_what_is_stored_is_not_walked_over_tick_by_tick(
+def test_stored_edges_are_not_swept_at_each_tick(
     operator: HashJoin | SPath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Sweeps go over all of the state; they are counted, and what is held is bounded."""
@@ -72,7 +72,7 @@ def test_what_is_stored_is_not_walked_over_tick_by_tick(
     assert run.dictionary.entries < values * 8 / 7 + 1
 
 
-def test_half_a_window_is_no_window() -> None:
+def test_a_window_needs_range_and_slide() -> None:
     plan = plan_of((GRAPH, ()), vertex_types=STREAMS)
     document = plan.to_document()
     del document["digest"]

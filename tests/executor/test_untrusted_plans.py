@@ -1,4 +1,4 @@
-"""Plan documents that somebody made by hand: one error each, or a right run."""
+"""Untrusted plan documents are refused with an error or run with right results."""
 
 from __future__ import annotations
 
@@ -280,7 +280,7 @@ def test_a_malicious_plan_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("plan", [PLAN, SPREAD])
-def test_unchanged_they_run(plan: PhysicalPlan) -> None:
+def test_the_unchanged_plans_run(plan: PhysicalPlan) -> None:
     check_run(PhysicalPlan.from_json(json.dumps(plan.to_document())))
 
 
@@ -350,7 +350,7 @@ def mutations(draw: st.DrawFn) -> Any:
 
 @given(document=mutations())
 @examples(300)
-def test_a_changed_plan_is_refused_or_right(document: Any) -> None:
+def test_a_changed_plan_is_refused_or_has_right_results(document: Any) -> None:
     note(repr(document))
     try:
         check_run(PhysicalPlan.from_json(json.dumps(document)))

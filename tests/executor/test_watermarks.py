@@ -1,4 +1,4 @@
-"""The watermark where the clock of the machine is not what it was."""
+"""The watermark if the clock of the machine is changed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def after(*batches: tuple[dict[str, int], int]) -> int:
     return watermark.at
 
 
-def test_silence_counts_from_where_the_clock_was_set_back() -> None:
+def test_idle_time_restarts_if_the_clock_is_set_back() -> None:
     set_back = 1_000_000
     began = ({"a": 1, "b": 1}, 2 * set_back)
     assert after(began, ({"a": 5}, set_back), ({"a": 6}, set_back + IDLE_MS - 1)) == 1

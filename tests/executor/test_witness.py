@@ -1,4 +1,4 @@
-"""WITNESS: the paths that it gives with rows that S_PATH or SIMPLE_PATH found."""
+"""WITNESS: the paths for rows of S_PATH and SIMPLE_PATH."""
 
 import json
 from collections.abc import Sequence
@@ -117,7 +117,7 @@ def faults(pattern: Regex, edges: Sequence[Rows], line: Line, *, simple: bool) -
 
 @given(pattern=PATTERNS, edges=ports((2, 2)), cuts=CUTS)
 @examples(40)
-def test_paths_of_random_patterns(
+def test_witnesses_of_random_patterns_are_paths(
     pattern: Regex, edges: tuple[list[Row], ...], cuts: Sequence[int]
 ) -> None:
     witness = witness_of(pattern)
@@ -131,7 +131,7 @@ def test_paths_of_random_patterns(
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_simple_paths(name: str) -> None:
+def test_witnesses_of_simple_paths_are_simple(name: str) -> None:
     pattern = FORMS[name]
     inputs = 1 + max(int(ref) for ref in regex.refs(pattern))
 
@@ -144,7 +144,7 @@ def test_simple_paths(name: str) -> None:
     holds()
 
 
-def test_paths_are_shortest_among_those_that_last() -> None:
+def test_a_witness_is_a_shortest_path_that_lasts_as_long() -> None:
     edges = stream(7, 600, 40, True)
     lines = Running(witness_of(PLUS)).lines([edges], range(0, 400, 3))
     assert len(lines) > 500
@@ -158,7 +158,7 @@ def test_paths_are_shortest_among_those_that_last() -> None:
     assert max(len(steps_of(line)) for line in lines) > 3
 
 
-def test_an_extension_has_a_path_of_its_own() -> None:
+def test_a_row_that_extends_validity_has_its_own_witness() -> None:
     edges = [Row((1, 2), 0, 5), Row((2, 4), 0, 5), Row((1, 3), 1, 9), Row((3, 4), 2, 9)]
     lines = [line for line in Running(witness_of(PLUS)).lines([edges]) if line[0][:2] == (1, 4)]
     assert [line[1:] for line in lines] == [(0, 5), (2, 9)]
@@ -168,7 +168,7 @@ def test_an_extension_has_a_path_of_its_own() -> None:
     ]
 
 
-def test_a_path_takes_edges_of_its_own_instant_but_no_later_ones() -> None:
+def test_a_witness_uses_edges_of_its_own_ts_but_no_later_ones() -> None:
     """Rows of 0 are given a path before the shorter one of 1 is there, in one batch too."""
     edges = [Row((1, 2), 0, 9), Row((2, 3), 0, 9), Row((1, 3), 1, 9)]
     lines = Running(witness_of(PLUS)).lines([edges])
@@ -177,7 +177,7 @@ def test_a_path_takes_edges_of_its_own_instant_but_no_later_ones() -> None:
 
 
 @pytest.mark.parametrize(("keys", "output", "count"), [((0,), (2, 0), 2), ((), (2,), 1)])
-def test_of_rows_that_agree_in_the_other_columns_one_is_given(
+def test_rows_of_equal_keys_are_coalesced(
     keys: tuple[int, ...], output: tuple[int, ...], count: int
 ) -> None:
     edges = [Row((1, 2), 0, 9), Row((1, 3), 0, 9), Row((2, 3), 0, 9)]
@@ -186,7 +186,7 @@ def test_of_rows_that_agree_in_the_other_columns_one_is_given(
     assert all(json.loads(values[0])[0][1] == "a" for values, *_ in lines)
 
 
-def test_a_long_path_and_its_vertices_as_they_are() -> None:
+def test_a_long_witness_keeps_special_characters_of_vertices() -> None:
     dictionary = Dictionary()
     names = ['say "a"', "back\\slash", "Zoë\n", *map(str, range(2_000))]
     codes = dictionary.encode(pa.array(names), np.full(len(names), FOREVER))
@@ -199,7 +199,7 @@ def test_a_long_path_and_its_vertices_as_they_are() -> None:
     assert json.loads(path) == [[x, "a", y] for x, y in pairwise(names)]
 
 
-def test_batches_and_sweeps_change_nothing() -> None:
+def test_batches_and_sweeps_do_not_change_witnesses() -> None:
     edges = [stream(3, 1_500, 30, True), stream(5, 1_500, 30, True)]
     pattern = regex.concat([A, regex.star(Symbol(1, inverse=True))])
     whole, cut = Running(witness_of(pattern), 2), Running(witness_of(pattern), 2)
@@ -221,7 +221,7 @@ def test_valid_rows_alone_restore_the_state(edges: tuple[list[Row], ...], now: i
     assert restored.lines(after) == went_on.lines(after)
 
 
-def test_a_purge_leaves_exactly_what_is_valid() -> None:
+def test_a_purge_keeps_exactly_the_valid_entries() -> None:
     edges = stream(2, 1_000, 2, True)
     running = Running(witness_of(PLUS))
     lines = running.lines([edges], range(0, 500, 40))
@@ -244,7 +244,7 @@ def test_state_is_bounded_on_a_stream_whose_vertices_change() -> None:
     assert max(size for _, size in late) <= 2 * max(size for _, size in early)
 
 
-def test_a_search_beyond_its_budget_is_an_error_that_says_what_to_do() -> None:
+def test_a_search_beyond_its_budget_raises() -> None:
     """1 -> .. -> 4 -> .. in an even number of steps, past many vertices that lead nowhere."""
     edges = batch_of([Row((x, y), 0, 9) for x in range(8) for y in range(8) if x != y], 2)
     cycle = batch_of([Row((8, 0), 0, 9), Row((1, 9), 0, 9)], 2)
@@ -257,13 +257,13 @@ def test_a_search_beyond_its_budget_is_an_error_that_says_what_to_do() -> None:
         operator.process([batch_of([Row((8, 9), 0, 9)], 2), both], True)
 
 
-def test_a_row_without_a_path_is_an_error_of_the_plan() -> None:
+def test_a_row_without_a_witness_raises() -> None:
     operator = WitnessOperator(witness_of(PLUS), 1, numbers(9))
     with pytest.raises(WitnessError, match=r"WITNESS 0\+: no path explains a row of 3"):
         operator.process([batch_of([Row((1, 2), 3, 9)], 2), batch_of([], 2)], True)
 
 
-def test_a_path_outlives_no_row() -> None:
+def test_no_row_outlives_its_witness() -> None:
     """An edge that expires earlier than the row is none of it."""
     operator = WitnessOperator(witness_of(PLUS), 1, numbers(9))
     edges = batch_of([Row((1, 2), 0, 8)], 2)

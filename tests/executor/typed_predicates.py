@@ -1,4 +1,4 @@
-"""Random conditions over columns of every type, with what they say of a row."""
+"""Random predicates over columns of every type, with their meaning on a row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditions of a rule, plainly: what they look at, their text, and whether one holds."""
+"""Conditions of a rule: the properties that they read, their text, and their evaluation."""
 
 from __future__ import annotations
 

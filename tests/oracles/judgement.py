@@ -1,4 +1,4 @@
-"""Whether result lines say, at every instant, exactly what the oracle says."""
+"""Compares the snapshots of result lines with those of the oracle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands at the root of a query, plainly: computed columns, aggregates and reports."""
+"""The root of a query in plain Python: computed columns, aggregates and reports."""
 
 from __future__ import annotations
 

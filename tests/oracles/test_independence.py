@@ -1,4 +1,4 @@
-"""The judge shares no code with the judged."""
+"""The oracle shares no code with Headrace."""
 
 import ast
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The judge finds every line that was lost, made up, shortened, lengthened or repeated."""
+"""The judgement reports every lost, invented, shortened, lengthened or repeated line."""
 
 from collections.abc import Callable, Sequence
 
@@ -28,7 +28,7 @@ def _right_lines(truth: Truth) -> list[Line]:
 
 @given(case=cases())
 @examples(50)
-def test_right_lines_are_found_right(case: Case) -> None:
+def test_right_lines_are_accepted(case: Case) -> None:
     truth = Truth(case.query, case.edges)
     lines = _right_lines(truth)
     assert mismatches(truth, lines) == []
@@ -55,7 +55,7 @@ def _changed(lines: Sequence[Line], at: int, ts: int, exp: int) -> list[Line]:
     ],
     ids=["lost", "late", "early", "too long", "too short", "made up"],
 )
-def test_wrong_lines_are_found_wrong(spoil: Spoil) -> None:
+def test_wrong_lines_are_reported(spoil: Spoil) -> None:
     @given(case=cases(), data=st.data())
     @examples(20)
     def check(case: Case, data: st.DataObject) -> None:

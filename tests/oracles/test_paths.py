@@ -127,7 +127,7 @@ def _pattern(regex: Regex) -> str:
 
 @given(word=st.text("abAB", min_size=1, max_size=5), regex=regexes("ab"))
 @examples(300)
-def test_a_lone_path_matches_as_python_says(word: str, regex: Regex) -> None:
+def test_a_single_path_matches_like_a_python_regex(word: str, regex: Regex) -> None:
     edges: dict[str, set[Pair]] = {"a": set(), "b": set()}
     for i, letter in enumerate(word):
         edges[letter.lower()].add((i, i + 1) if letter.islower() else (i + 1, i))
@@ -171,7 +171,7 @@ def test_simple_pairs_are_pairs_of_different_vertices() -> None:
     assert simple_pairs(Seq((Step("a"), Step("a"))), graph) == {(1, 3)}
 
 
-def test_paths_without_edges_are_no_paths() -> None:
+def test_empty_paths_are_no_paths() -> None:
     graph = {"a": {(1, 2)}, "b": {(2, 2)}}
     assert path_pairs(star(Step("a")), graph) == {(1, 2)}
     assert path_pairs(Seq((Step("a"), star(Step("b")))), graph) == {(1, 2)}
@@ -180,7 +180,7 @@ def test_paths_without_edges_are_no_paths() -> None:
     assert path_pairs(Repeat(Step("a"), 3, 2), graph) == set()
 
 
-def test_inverse_turns_sequences() -> None:
+def test_inverse_reverses_sequences() -> None:
     graph = {"a": {(1, 2)}, "b": {(2, 3)}}
     assert path_pairs(Back(Seq((Step("a"), Step("b")))), graph) == {(3, 1)}
     assert path_pairs(Seq((Step("a"), Back(Step("a")))), graph) == {(1, 1)}

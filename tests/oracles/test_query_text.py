@@ -1,4 +1,4 @@
-"""The text that the oracle's queries print, by hand."""
+"""The RQ text of the oracle's queries against texts by hand."""
 
 from tests.oracles.query import (
     Alt,
@@ -22,7 +22,7 @@ from tests.oracles.query import (
 A, B = Step("a"), Step("b")
 
 
-def test_a_regex_is_written_with_the_brackets_it_needs() -> None:
+def test_a_regex_is_printed_with_necessary_brackets() -> None:
     assert regex_text(Seq((A, star(B)))) == "a/b*"
     assert regex_text(plus(Alt((A, B)))) == "(a|b)+"
     assert regex_text(Seq((Alt((A, B)), star(B)))) == "(a|b)/b*"

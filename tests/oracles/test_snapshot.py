@@ -109,7 +109,7 @@ def test_validity_of_definition_30(ts: int, length: int, slide: int, end: int) -
     assert valid == list(range(ts, end))
 
 
-def test_a_circle_of_predicates_is_refused() -> None:
+def test_cyclic_predicates_are_refused() -> None:
     rule = Rule("Answer", ("x", "y"), (Atom("Answer", Var("x"), Var("y")),))
     with pytest.raises(ValueError, match="Answer"):
         answer_at(Query((rule,), ()), [], 0)
@@ -151,7 +151,7 @@ def _by_assignments(query: Query, snapshot: dict[str, set[Row]]) -> set[Row]:
 
 @given(case=cases(longest=8))
 @examples(40)
-def test_answers_equal_a_trial_of_all_assignments(case: Case) -> None:
+def test_answers_equal_brute_force_over_assignments(case: Case) -> None:
     truth = Truth(case.query, case.edges)
     for instant in truth.changes[:4]:
         snapshot: dict[str, set[Row]] = {
@@ -167,7 +167,7 @@ def test_answers_equal_a_trial_of_all_assignments(case: Case) -> None:
 
 @given(case=cases())
 @examples(50)
-def test_answers_change_only_at_the_changes_of_the_input(case: Case) -> None:
+def test_answers_change_only_when_the_input_changes(case: Case) -> None:
     truth = Truth(case.query, case.edges)
     known = truth.at(-1)
     assert known == frozenset()
@@ -196,7 +196,7 @@ def paid(*conditions: Compare, body: tuple[Atom, ...] = (E,), **columns: Prop) -
     return set(answer_at(Query((rule,), (("a", Source("s", 9)),)), PAID, 3))
 
 
-def test_parallel_edges_have_properties_of_their_own() -> None:
+def test_parallel_edges_have_their_own_properties() -> None:
     assert paid(m=Prop("e", "n")) == {("u", 5), ("u", 7), ("v", 2)}
     assert paid(m=Prop("e", "ts")) == {("u", 0), ("u", 1), ("v", 2)}
     assert paid(m=Prop("e", "r")) == {("u", 2.0), ("u", None), ("v", None)}
@@ -224,7 +224,7 @@ def test_conditions_compare_properties_of_two_edges() -> None:
     assert paid(different, body=twice, p=n, q=Prop("g", "n")) == {("u", 5, 7), ("u", 7, 5)}
 
 
-def test_the_text_of_conditions() -> None:
+def test_conditions_are_printed_as_text() -> None:
     rule = Rule(
         "Answer",
         ("x", "m"),

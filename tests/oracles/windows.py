@@ -1,4 +1,4 @@
-"""Windows over predicates, ``d[WINDOW 5 SLIDE 2]``: what is valid then depends on the past.
+"""Windows over predicates, ``d[WINDOW 5 SLIDE 2]``, whose validity depends on the past.
 
 Every instant is looked at, from the first edge on: a row of the predicate counts from the
 instant at which it begins to be valid, until the window that it begins in ends.

@@ -1,4 +1,4 @@
-"""Whether a returned path is one: real steps, one after the other, of a word of the language.
+"""Checks a returned path: existing edges, connected, along a word of the language.
 
 Asked are the relations themselves, at each instant of the validity that a line claims.
 """

@@ -1,4 +1,4 @@
-"""How much is tried: a fixed amount by default, more by ``HEADRACE_MORE``.
+"""The number of random examples: fixed by default, more by ``HEADRACE_MORE``.
 
 By default a property is tried on half of its examples, always the same ones, and on twenty at least
 if it has so many: the whole suite has to be quick. ``HEADRACE_MORE=1`` tries all of them, and

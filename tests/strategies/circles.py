@@ -1,4 +1,4 @@
-"""Random queries whose groups tend to read each other in a circle.
+"""Random queries whose groups tend to form cycles in the memo.
 
 A closure of a closure is that closure, and so is one of turned edges, turned back: derived
 predicates that turn edges round under closures that turn them again make groups that merge until

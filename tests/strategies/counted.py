@@ -1,4 +1,4 @@
-"""Random queries that count: a rule over a few parallel edges, asked for in every way there is."""
+"""Random queries with counts: a rule over a few parallel edges, in every form of the language."""
 
 from __future__ import annotations
 

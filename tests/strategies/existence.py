@@ -1,4 +1,4 @@
-"""Random queries of which some atoms bind no variable that anything else needs.
+"""Random queries in which some atoms bind only variables that nothing else reads.
 
 Such an atom says only that an edge or a path is there. Joins of two of them bind no variable on
 either side, and other operators read inputs without columns.

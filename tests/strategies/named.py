@@ -1,4 +1,4 @@
-"""The queries that have names: those of the thesis (spec of the experiments) and examples."""
+"""The named queries: those of the thesis's experiments, and the examples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random cases must be worth running: with answers, and with all that queries can hold."""
+"""Random cases have answers and cover all features of queries."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Random queries over vertex relations: what a vertex is, and what its properties are."""
+"""Random queries over vertex relations: labels of vertices and their properties."""
 
 from __future__ import annotations
 
