@@ -50,7 +50,7 @@ class _Model(BaseModel):
 
 
 class Estimate(_Model):
-    """What the cost model expects of a node, per unit of application time."""
+    """The cost model's estimates of a node, per unit of application time."""
 
     rate: float = Field(ge=0, description="results per time unit")
     interval: float | None = Field(
@@ -80,7 +80,15 @@ class _OneOfAll:
 
 
 class PlanNode(_Model):
-    """One operator; ``inputs`` are ids of earlier nodes."""
+    """One operator of a plan.
+
+    Attributes:
+        id: the position of the node in the plan.
+        operator: the physical operator with its arguments.
+        inputs: the ids of the earlier nodes that the operator reads.
+        columns: the names of the output columns, for people.
+        properties: the delivered physical properties.
+        estimate: the cost model's estimates."""
 
     id: int = Field(ge=0)
     operator: Annotated[PhysicalOperator, _OneOfAll]
@@ -143,10 +151,18 @@ class PlanWindow(_Model):
 class PhysicalPlan(_Model):
     """A runnable plan: nodes in topological order, the root last.
 
-    ``path_semantics`` says which paths the query counts; the document leaves it out if any path
-    counts. ``evaluate_every`` is the period, in time units, at whose multiples results are right;
-    each multiple shows the instant just before it. The document leaves it out if results are right
-    at every instant.
+    Attributes:
+        version: the version of the document's format.
+        time_unit: the unit of times and windows.
+        parallelism: the number of partitions.
+        nodes: the operators, each after its inputs.
+        root: the id of the last node, which computes the answer.
+        streams: the streams that the plan reads.
+        windows: the windows of the labels that the plan reads.
+        path_semantics: which paths the query counts; the document leaves it out if any path counts.
+        evaluate_every: the period, in time units, at whose multiples results are right; each
+            multiple shows the instant just before it. The document leaves it out if results are
+            right at every instant.
     """
 
     version: Literal[1] = PLAN_VERSION

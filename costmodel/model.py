@@ -108,9 +108,9 @@ Applied = tuple[Formula, tuple[float, ...]]
 """A formula and the quantities that go into it, in its order."""
 
 ESTIMATES: Registry[type, Callable[[CostModel, Any, Inputs], Characteristics]] = Registry()
-"""By class of logical operator: the characteristics of its result."""
+"""The estimates by class of logical operator: the characteristics of its result."""
 COSTS: Registry[type, Callable[[CostModel, Any, Characteristics, Inputs], Applied]] = Registry()
-"""By class of physical operator: its cost, by the characteristics of its result and inputs."""
+"""The costs by class of physical operator, from the characteristics of its result and inputs."""
 
 
 def edges_of(

@@ -43,7 +43,7 @@ class MemoListener:
 
 @dataclass(frozen=True, slots=True)
 class Insertion:
-    """Where an expression is now; ``expression`` is None if it is a whole group."""
+    """The place of an inserted expression; ``expression`` is None if it is a whole group."""
 
     group: GroupId
     expression: GroupExpression | None

@@ -50,7 +50,7 @@ class CanonicalPlans:
         self._cost_model = cost_model
         self._parallelism = parallelism
         self._rules = implementations_by_operator(simple_budget=simple_budget)
-        self._known: dict[LogicalExpression, Step] = {}
+        self._steps: dict[LogicalExpression, Step] = {}
 
     def plan(self, expression: LogicalExpression) -> Step:
         """The canonical plan of an expression.
@@ -62,16 +62,16 @@ class CanonicalPlans:
         pending = [expression]
         while pending:
             current = pending[-1]
-            missing = [part for part in current.inputs if part not in self._known]
-            if current in self._known:
+            missing = [part for part in current.inputs if part not in self._steps]
+            if current in self._steps:
                 pending.pop()
             elif missing:
                 pending.extend(reversed(missing))
             else:
-                inputs = tuple(self._known[part] for part in current.inputs)
-                self._known[current] = self._build(current.operator, inputs)
+                inputs = tuple(self._steps[part] for part in current.inputs)
+                self._steps[current] = self._build(current.operator, inputs)
                 pending.pop()
-        root = self._on_one_kernel(self._known[expression])
+        root = self._on_one_kernel(self._steps[expression])
         return root if root.delivers.coalesced else self._coalesced(root)
 
     def _build(self, operator: LogicalOperator, inputs: tuple[Step, ...]) -> Step:

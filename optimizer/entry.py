@@ -49,7 +49,7 @@ class Entry:
         self._memo = memo
         self._flat = flat
         self._order = order
-        self._known: dict[LogicalExpression, GroupId] = {}
+        self._groups: dict[LogicalExpression, GroupId] = {}
         self._empty: set[GroupId] = set()
 
     def insert(self, expression: LogicalExpression) -> GroupId:
@@ -61,18 +61,18 @@ class Entry:
         pending = [expression]
         while pending:
             current = pending[-1]
-            if current in self._known:
+            if current in self._groups:
                 pending.pop()
                 continue
             simple = _folded(current)
-            missing = [part for part in simple.inputs if part not in self._known]
+            missing = [part for part in simple.inputs if part not in self._groups]
             if missing:
                 pending.extend(reversed(missing))
                 continue
-            inputs = tuple(self._known[part] for part in simple.inputs)
-            self._known[current] = self._enter(simple.operator, inputs)
+            inputs = tuple(self._groups[part] for part in simple.inputs)
+            self._groups[current] = self._enter(simple.operator, inputs)
             pending.pop()
-        return self._known[expression]
+        return self._groups[expression]
 
     def _enter(self, operator: LogicalOperator, inputs: tuple[GroupId, ...]) -> GroupId:
         match operator:

@@ -103,8 +103,8 @@ class _Stage:
         self._context = Context(self._memo, FlatForms(self._memo.groups))
         self._settled: dict[GroupId, GroupId] = {}
         self._group_of: dict[int, GroupId] = {}
-        self._made: dict[GroupId, LogicalExpression] = {}
-        self._kept: list[LogicalExpression] = []
+        self._normalized: dict[GroupId, LogicalExpression] = {}
+        self._alive: list[LogicalExpression] = []
 
     def filtered(
         self, operator: Filter, below: LogicalExpression, name: str | None
@@ -112,7 +112,7 @@ class _Stage:
         """A filter over an input that is already in the memo."""
         inner = self._group_of.get(id(below))
         if inner is None:
-            inner = self._memo.insert(Expression(_Below(len(self._made)))).group
+            inner = self._memo.insert(Expression(_Below(len(self._normalized)))).group
             self._record(inner, below)
         group = self._settle(self._memo.insert(Expression(operator, (inner,))).group)
         built = self._built(group)
@@ -143,7 +143,7 @@ class _Stage:
         return None
 
     def _built(self, group: GroupId) -> LogicalExpression:
-        built = self._made.get(group)
+        built = self._normalized.get(group)
         if built is None:
             (expression,) = self._memo.group(group).expressions
             operator = expression.operator
@@ -157,9 +157,9 @@ class _Stage:
         return built
 
     def _record(self, group: GroupId, expression: LogicalExpression) -> None:
-        self._made[group] = expression
+        self._normalized[group] = expression
         self._group_of.setdefault(id(expression), group)
-        self._kept.append(expression)  # keeps the object alive, so that its id stays unique
+        self._alive.append(expression)  # keeps the object alive, so that its id stays unique
 
 
 def _inputs_first(root: LogicalExpression) -> Iterator[LogicalExpression]:

@@ -33,7 +33,7 @@ FURTHEST = 2**62
 """The exclusive limit of a bound on times; larger bounds are dropped."""
 
 Differences = Mapping[tuple[int, int], int]
-"""By (x, y) the largest x - y."""
+"""The largest x - y, by (x, y)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,10 +88,13 @@ class AggregateRows(DeletionVariant):
         columns = [column for _, column in self.aggregates if column is not None]
         require_columns([*self.keys, *columns], width)
         counted = all(f == "count" for f, column in self.aggregates if column is None)
-        require(counted, "it does not say of which column")
+        require(counted, "an aggregate other than count needs a column")
         count = len(self.keys) + len(self.aggregates)
-        require(all(0 <= i < count for i in self.output), "there is no such key or aggregate")
-        require(self.every is None or self.every > 0, "between two instants lies no time")
+        require(
+            all(0 <= i < count for i in self.output),
+            "an output column is neither a key nor an aggregate",
+        )
+        require(self.every is None or self.every > 0, "the period of its rows is not positive")
         return len(self.output)
 
     def column_types(self, inputs: Sequence[Types], streams: Mapping[str, StreamTypes]) -> Types:
@@ -118,7 +121,7 @@ class AggregateRows(DeletionVariant):
         if below.spread is not Spread.HASH:
             return together(below, "key")
         hashed = [i for i, key in enumerate(self.keys) if key in below.columns]
-        require(bool(hashed), f"its input lies {below}, and that is by no key")
+        require(bool(hashed), f"its input is distributed by {below}, which hashes no key")
         return hashed_by([i for i, place in enumerate(self.output) if place in hashed])
 
     def input_distributions(self, widths: Sequence[int]) -> Iterator[tuple[Distribution, ...]]:
@@ -155,7 +158,7 @@ class ReportRows(DeletionVariant):
 
     def output_width(self, inputs: Sequence[int]) -> int:
         width = one_input(inputs)
-        require(self.every > 0, "between two reports lies no time")
+        require(self.every > 0, "the period of its reports is not positive")
         return width
 
     def retention(self) -> int:

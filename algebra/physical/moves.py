@@ -53,7 +53,7 @@ class Retract(PassesRows):
         return below
 
     def update_pattern_over(self, inputs: Collection[UpdatePattern]) -> UpdatePattern:
-        """With retractions in the place of marked deletions."""
+        """The update pattern with retractions in place of marked deletions."""
         marked = set(inputs) == {UpdatePattern.MARKED}
         require(marked, "it stands over a scan of a stream with deletions")
         return UpdatePattern.WITH_DELETIONS

@@ -259,7 +259,7 @@ class WitnessPaths(FollowsAutomaton):
 
     def output_width(self, inputs: Sequence[int]) -> int:
         """The number of output columns."""
-        require(len(inputs) >= 2, "it has rows, and edges that paths are made of")
+        require(len(inputs) >= 2, "it needs an input of rows and an input of edges")
         rows, pairs = inputs[0], inputs[1:]
         require(all(width == 2 for width in pairs), "a path is made of pairs")
         require(len(self.labels) == len(pairs), "each input of edges has a label")
@@ -294,7 +294,7 @@ class WitnessPaths(FollowsAutomaton):
         if rows.spread is not Spread.HASH:
             return together(rows, "key")
         by_key = not set(self.keys).isdisjoint(rows.columns)
-        require(by_key, f"its rows lie {rows}, and that is by no key")
+        require(by_key, f"its rows are distributed by {rows}, which hashes no key")
         return moved(rows, self.output)
 
     def input_distributions(self, widths: Sequence[int]) -> Iterator[tuple[Distribution, ...]]:

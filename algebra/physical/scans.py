@@ -133,8 +133,15 @@ class WindowScan(Scan):
 class WindowScanUnion(Scan):
     """Reads several labels of a stream at once, as WSCAN does one; does not coalesce.
 
-    ``selections`` are pairs of a label and a predicate as in :class:`WindowScan`; an edge is
-    read once if it satisfies one of them. A stream with deletions is read label by label.
+    A stream with deletions is read label by label.
+
+    Attributes:
+        stream: the name of the stream.
+        selections: pairs of a label and a predicate as in :class:`WindowScan`; an edge is read once
+            if it satisfies one of them.
+        range: the range of the window in time units; null for a stored graph.
+        slide: the slide of the window in time units; null for a stored graph.
+        properties: the edge properties that follow source and target as columns.
     """
 
     stream: str

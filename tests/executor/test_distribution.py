@@ -108,12 +108,12 @@ def test_the_root_delivers_the_derived_distribution(nodes: list[Node], root: str
         ([(CHAIN, (1,))], "two inputs"),
         (
             [(BY_0, (1,)), (EVERYWHERE, (1,)), (WITNESS, (2, 3))],
-            r"lie hash\(0\), and that is by no key",
+            r"distributed by hash\(0\), which hashes no key",
         ),
         ([(EVERYWHERE, (1,)), (WITNESS, (1, 2))], "the rows of a key may lie on several"),
         ([(BY_1, (1,)), (WITNESS, (2, 1))], r"node 3 \(WITNESS\): edges of a path may lie apart"),
         ([(BY_1, (1,)), (SINGLE, (1,)), (WITNESS, (2, 3))], "edges of a path may lie apart"),
-        ([(SINGLE, (1,)), (WITNESS, (2,))], "rows, and edges that paths are made of"),
+        ([(SINGLE, (1,)), (WITNESS, (2,))], "an input of rows and an input of edges"),
         ([(SINGLE, (1,)), (replace(WITNESS, keys=(2,)), (2, 2))], "no such column"),
         ([(SINGLE, (1,)), (replace(WITNESS, output=(3,)), (2, 2))], "no such column"),
         (

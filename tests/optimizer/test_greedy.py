@@ -83,7 +83,7 @@ def test_a_greedy_plan_costs_nearly_as_little_as_the_best(edges: Edges, kind: Ki
 
 @pytest.mark.parametrize("edges", [star(7), chain(7), cycle(7), CLIQUE_4], ids=len)
 def test_few_joins_are_ordered_at_the_least_cost(edges: Edges) -> None:
-    """Where estimates depend on the set alone: without the caps of the saturating model."""
+    """The estimates here depend on the set of atoms alone, without saturating caps."""
     backwards = tuple(reversed(edges))
     cut, whole = (optimize(pattern(backwards), budget_expressions=b) for b in (1, 50_000))
     assert (cut.stop_reason, whole.stop_reason) == ("budget_expressions", "complete")

@@ -3,4 +3,4 @@
 from collections import Counter
 
 TRIED: Counter[str] = Counter()
-"""By what was done: "queries optimized", "plans walked over", "runs judged", ..."""
+"""Counts by activity: "queries optimized", "plans walked over", "runs judged", ..."""

@@ -74,7 +74,7 @@ def filters(draw: st.DrawFn, below: st.SearchStrategy[LogicalExpression]) -> Log
 
 @st.composite
 def unions(draw: st.DrawFn, below: st.SearchStrategy[LogicalExpression]) -> LogicalExpression:
-    """Of two inputs, brought to the same columns where one is wider."""
+    """Unions of two inputs; a wider input is projected to the columns of the other."""
     left, right = draw(below), draw(below)
     width = min(left.width, right.width)
     return LogicalExpression(Union(), (narrowed(left, width), narrowed(right, width)))
@@ -82,7 +82,7 @@ def unions(draw: st.DrawFn, below: st.SearchStrategy[LogicalExpression]) -> Logi
 
 @st.composite
 def patterns(draw: st.DrawFn, below: st.SearchStrategy[LogicalExpression]) -> LogicalExpression:
-    """Of two or three inputs, each with a variable of those before it."""
+    """Joins of two or three inputs, each of which shares a variable with an earlier one."""
     parts = draw(st.lists(below, min_size=2, max_size=3))
     bindings: list[tuple[int, ...]] = []
     count = 0
@@ -184,7 +184,7 @@ def searched(expression: LogicalExpression, seed: int, **options: object) -> Sea
 
 
 def rows_at(expression: LogicalExpression, edges: list[Edge], t: int) -> set[Row]:
-    """What an expression means at an instant: scans of each window see edges of their own."""
+    """The rows of an expression at an instant; each window has its own valid edges."""
     snapshot: dict[str, frozenset[tuple[str, str]]] = {}
     for k, window in enumerate(WINDOWS):
         for label in LABELS:

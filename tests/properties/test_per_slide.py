@@ -36,7 +36,7 @@ ROWS = st.sampled_from(BATCH_ROWS)
 
 
 def period_of(query: Query) -> int:
-    """What the slides of all its windows are multiples of."""
+    """The greatest common divisor of the slides of the case's windows."""
     return gcd(*(source.slide for _, source in query.sources if not source.stored)) or 1
 
 

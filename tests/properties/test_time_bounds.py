@@ -29,7 +29,7 @@ SHAPES = [
     [(0, 1), (1, 2), (2, 0)],
     [(0, 1), (0, 2), (0, 3)],
 ]
-"""Of the edges of a rule, by the numbers of their ends."""
+"""The shapes of rules, each with its edges as pairs of numbered ends."""
 
 
 @st.composite

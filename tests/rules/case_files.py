@@ -34,8 +34,15 @@ PATHS_OF_LABELS = "with paths of labels"
 class Case:
     """One rule, applied to one expression.
 
-    ``place`` is file and line, ``given`` the groups that the memo has before, ``after`` the results
-    (empty if the rule does not apply), ``never`` expressions that the rule must not make.
+    Attributes:
+        place: the file and line of the case.
+        rule: the name of the rule.
+        why: the reason for the case.
+        before: the expression that the rule is applied to.
+        after: the results; empty if the rule does not apply.
+        never: expressions that the rule must not make.
+        given: the groups that the memo has before.
+        options: the options of the search.
     """
 
     place: str
