@@ -1,9 +1,9 @@
-"""The public Python API of Headrace, a thin face over the other folders.
+"""The public Python API of Headrace; its names are defined in the folders below.
 
 In: query text and a catalog or input files. Out: plans, or a running query.
 
-Invariant: all faces (command line, REST, this API) call these functions and show the same
-documents; every error that a user can do something about is a `HeadraceError`.
+Invariant: the command line and the REST service call these functions too, and show the same
+documents. Every error that a user can fix is a `HeadraceError`.
 
 >>> from headrace import PlanRequest, PlanningOptions, optimize
 >>> request = PlanRequest("Answer(x, y) <- x (a/b)+ y", options=PlanningOptions(window="1d"))

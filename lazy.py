@@ -1,6 +1,7 @@
-"""Names of a package that are imported when they are first asked for.
+"""Lazy imports of a package's exported names.
 
-To plan a query needs no Spark and no reader of files, and a command line should answer at once.
+Planning a query needs neither Spark nor file readers; without their imports the command line starts
+much faster.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from importlib import import_module
 
 
 def lazily(package: str, homes: Mapping[str, Sequence[str]]) -> Callable[[str], object]:
-    """The ``__getattr__`` of a package whose names stand in modules inside it.
+    """Returns a ``__getattr__`` for a package, which imports each name at its first use.
+
+    The name is then an attribute of the package, so each name is looked up here once.
 
     Args:
         package: the package's ``__name__``.
-        homes: the names that each module has, by the module's name relative to the package.
+        homes: the names that each module defines, by the module's name relative to the package.
     """
     module_of = {name: module for module, names in homes.items() for name in names}
 
