@@ -1,4 +1,4 @@
-"""What the pages say holds."""
+"""The pages of the documentation agree with the code."""
 
 import re
 import subprocess

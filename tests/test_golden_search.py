@@ -1,4 +1,4 @@
-"""What explain shows of a search, line by line: memo, trace, reasons and rule statistics."""
+"""The output of explain for searches, line by line: memo, trace, reasons, rule statistics."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What is shipped and what the README promises to a newcomer."""
+"""The contents of the package, and the commands of the README."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""Messages that several faces show have the words of none."""
+"""Messages shared by several interfaces use the words of none of them."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """G-CORE with WINDOW and SLIDE (thesis 3.4): graph patterns that construct edges.
 
-In: text. Out: a `RegularQuery`, by way of a syntax tree (`syntax`) that `reading` builds
-while the grammar in ``gcore.lark`` is parsed, and that `translation` makes rules from.
+In: text. Out: a `RegularQuery`. `reading` builds a syntax tree (`syntax`) while lark parses the
+text by ``gcore.lark``, and `translation` turns the tree into rules.
 
-Invariant: every error is a `QueryError`; what can be written but not be translated yet, and what
-cannot be said at all, stand in the tables of `errors`.
+Invariant: every error is a `QueryError`. The tables of `errors` list the constructs that the
+grammar accepts but the translation does not support, and those outside the grammar.
 
 May import: `query` and `parsing` of the folder above, and no other language.
 

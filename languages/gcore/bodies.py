@@ -1,4 +1,4 @@
-"""The body of one rule, while it is built from patterns."""
+"""Builds the body of one rule from patterns."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from .syntax import Edge, Name, Node, Pattern
 class Part:
     """One alternative of a block of a MATCH: patterns with their sources, and conditions.
 
-    ``own`` are the variables of vertices and edges in the block's patterns, ``tested`` those of
-    its condition.
+    ``own`` are the variables of vertices and edges in the patterns of the block, ``tested`` those
+    in its condition.
     """
 
     located: tuple[tuple[Pattern, Source], ...]
@@ -31,8 +31,8 @@ class Part:
 
     @staticmethod
     def of(patterns: Sequence[tuple[Pattern, Source]], holds: Alternative) -> Part:
-        """The patterns with their conditions; a pattern in the condition has the source of the last
-        of the others."""
+        """The patterns with their conditions; a pattern in a condition has the source of the last
+        pattern."""
         source = patterns[-1][1]
         tests = tuple((pattern, source) for pattern in holds.patterns)
         tested = {name for pattern in holds.patterns for name in _names_in(pattern)}
@@ -43,7 +43,7 @@ class Part:
 
     @property
     def variables(self) -> frozenset[str]:
-        """All variables of vertices and edges."""
+        """The variables of vertices and edges in patterns and conditions."""
         return self.own | self.tested
 
     @property
@@ -53,13 +53,13 @@ class Part:
 
     @property
     def is_complete(self) -> bool:
-        """Whether its patterns bind all that its condition refers to."""
+        """Whether the patterns bind all variables of the condition."""
         bound = {name for pattern, _ in self.located for name in _names_in(pattern)}
         return self.tested <= bound
 
 
 def vertices_of(pattern: Pattern) -> Iterator[str]:
-    """The variables of the vertices of a pattern, in its order."""
+    """The variables of the vertices of a pattern, in the order of the text."""
     return (node.variable.text for node in pattern.nodes if node.variable is not None)
 
 
@@ -78,7 +78,12 @@ def _edges_of(pattern: Pattern) -> Iterator[str]:
 class Body:
     """Atoms, conditions on their variables, and the vertices still to be bound.
 
-    ``edges`` are the variables of edges; for one whose properties cannot be read, the reason.
+    Attributes:
+        anonymous: the unused variables for anonymous vertices.
+        atoms: the atoms so far.
+        conditions: the conditions so far.
+        edges: the variables of edges, each with the fault of reading its properties; None if its
+            properties can be read.
     """
 
     anonymous: Iterator[str]
@@ -91,7 +96,7 @@ class Body:
     _lone: list[tuple[Name, Source]] = field(default_factory=list)
 
     def variable(self, node: Node) -> str:
-        """The variable of a node, of its own if it is anonymous."""
+        """The variable of a node; a fresh one for an anonymous node."""
         return next(self.anonymous) if node.variable is None else node.variable.text
 
     def bind(self, name: str, *sources: Source) -> None:
@@ -99,21 +104,21 @@ class Body:
         self._bound.setdefault(name, set()).update(sources)
 
     def sources_of(self, name: str) -> set[Source]:
-        """The sources of the edges whose vertices a variable is bound to."""
+        """The sources of the edges that bind a variable."""
         return self._bound.get(name, set())
 
     def require(self, node: Node, source: Source) -> None:
-        """A vertex by itself, without a label: some edge of the same source must have it.
+        """Requires that some edge of the same source binds a vertex without a label and edges.
 
         Raises:
-            QueryError: E-SAFE if it has no name, so that no edge can.
+            QueryError: E-SAFE for an anonymous vertex, which no edge can bind.
         """
         if node.variable is None:
             raise errors.ANY_VERTEX.error(node.at, "()")
         self._lone.append((node.variable, source))
 
     def test(self, predicate: str, variable: str, at: Location) -> int:
-        """Requires that a vertex is in a vertex relation; returns the place of its atom."""
+        """Requires a vertex to be in a vertex relation; returns the position of its atom."""
         place = next(
             (
                 place
@@ -128,7 +133,7 @@ class Body:
         return place
 
     def row(self, place: int) -> str:
-        """The name of the row of a vertex that the atom at this place is about."""
+        """The name of the vertex row of the atom at this position."""
         atom = self.atoms[place]
         assert isinstance(atom, VertexAtom)
         name = atom.edge or next(self.anonymous)
@@ -149,13 +154,13 @@ class Body:
         referenced: Sequence[Name] = (),
         properties: Sequence[tuple[str, Output]] = (),
     ) -> Rule:
-        """The rule with this head of vertices, and one variable for all that are equal.
+        """The rule with these vertices as head, and one variable for all equal vertices.
 
-        ``referenced`` are the edges and vertices of which the head has ``properties``.
+        ``referenced`` are the edges and vertices in the ``properties`` of the head.
 
         Raises:
-            QueryError: E-SAFE for a comparison of what nothing binds and vertices that may be
-                any; E-LATER or E-PROPERTY for an edge that has no properties.
+            QueryError: E-SAFE for an unbound variable in a comparison, and for unrestricted
+                vertices; E-LATER or E-PROPERTY for an edge that has no properties.
         """
         one = self._representatives(head)
         self._check_bound(referenced)
@@ -172,7 +177,7 @@ class Body:
         return with_names(rule, lambda name: one.get(name, name))
 
     def _check_bound(self, referenced: Sequence[Name]) -> None:
-        """Checks that the body binds what is compared, and edges whose properties are read."""
+        """Checks that the body binds all compared variables and all edges with properties."""
         lone = {name.text for name, _ in self._lone}
         compared = [*(name for pair in self._equal for name in pair), *self._compared]
         for name in (*compared, *referenced):
@@ -191,8 +196,8 @@ class Body:
                 )
 
     def _representatives(self, head: Sequence[str]) -> dict[str, str]:
-        """For each variable of an equality, the one that stands for it; those of the head
-        go first."""
+        """The representative of each variable of an equality; variables of the head are
+        preferred."""
         same: DisjointSets[str] = DisjointSets()
         order = {name: place for place, name in enumerate(dict.fromkeys(head))}
         pairs = [(left.text, right.text) for left, right in self._equal]

@@ -1,8 +1,8 @@
-"""WHERE as alternatives: each a list of tests that must all hold.
+"""Translates WHERE to alternatives, each a conjunction of tests.
 
-A query is a union of rules, so a condition becomes one rule for each of its alternatives
-(disjunctive normal form). A test is an equality of vertices, a pattern, or a comparison;
-alternatives that only compare are one condition, and need no rules of their own.
+A query is a union of rules, so each alternative of a condition (in disjunctive normal form) becomes
+a rule. A test is an equality of vertices, a pattern, or a comparison. Alternatives of comparisons
+only are combined into one condition, and need no rules of their own.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .syntax import (
 from .values import place_of, referenced, value_of, vertex_of
 
 MOST_ALTERNATIVES = 64
-"""The most rules that one statement becomes."""
+"""The largest number of rules of one statement."""
 _OPPOSITE: Final[Mapping[Sign, Sign]] = {
     "=": "<>",
     "<>": "=",
@@ -42,14 +42,14 @@ _OPPOSITE: Final[Mapping[Sign, Sign]] = {
     ">": "<=",
     "<=": ">",
 }
-"""The sign that holds between two values if another one does not."""
+"""The negation of each sign of a comparison."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
     """Pairs of equal vertices, patterns that must match, and conditions.
 
-    ``compared`` are the variables that the conditions refer to, with their places.
+    ``compared`` are the variables in the conditions, with their places.
     """
 
     equal: tuple[tuple[Name, Name], ...] = ()
@@ -67,7 +67,7 @@ class Alternative:
 
 
 def alternatives(condition: Condition | None, scope: Scope) -> list[Alternative]:
-    """The alternatives of a condition; one without tests if there is none.
+    """The alternatives of a condition; without a condition, one alternative without tests.
 
     Raises:
         QueryError: for a test that is not supported, or too many alternatives.
@@ -125,7 +125,7 @@ def _compared(
 
 
 def _one_of(tests: Sequence[Alternative]) -> list[Alternative]:
-    """The alternatives, with one for all that only compare, where the first of them stands."""
+    """The alternatives, with those of comparisons only combined at the position of the first."""
     plain = [one for one in tests if not (one.equal or one.patterns)]
     if len(plain) < 2:
         return list(tests)
@@ -145,7 +145,7 @@ def _limited(tests: list[Alternative]) -> list[Alternative]:
 
 
 def too_many() -> QueryError:
-    """A statement that would become too many rules."""
+    """The error of a statement with too many rules."""
     return QueryError(
         "E-SIZE",
         f"OR and OPTIONAL make more than {MOST_ALTERNATIVES} combinations",

@@ -1,8 +1,8 @@
-"""What is not supported of G-CORE, in two tables.
+"""The unsupported constructs of G-CORE, in two tables.
 
-:data:`LATER` is what the grammar takes and the translation does not yet; an entry goes when
-its construct is supported. :data:`OUTSIDE` is what the grammar has no rule for, by the word
-or sign at which the parser stops.
+:data:`LATER` has the constructs that the grammar accepts and the translation does not support yet.
+:data:`OUTSIDE` has the constructs without a grammar rule, by the word or sign at which the parser
+stops.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from ..query.regular_query import Location
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A code, the reason, and what to do instead."""
+    """The code, reason and advice of an error."""
 
     code: str
     reason: str
     hint: str = ""
 
     def error(self, at: Location, text: str) -> QueryError:
-        """The fault of a piece of a query."""
+        """The error of a part of a query."""
         return QueryError(self.code, self.reason, at=at, text=text, hint=self.hint)
 
 
@@ -67,7 +67,7 @@ LATER: Mapping[str, Fault] = MappingProxyType(
         ),
     }
 )
-"""What the grammar accepts and the translation does not support yet."""
+"""The constructs that the grammar accepts and the translation does not support yet."""
 
 
 _UPDATE = Fault(
@@ -199,4 +199,4 @@ OUTSIDE: Mapping[str, Fault] = MappingProxyType(
         ),
     }
 )
-"""What the grammar has no rule for, by its first word in upper case."""
+"""The constructs without a grammar rule, by their first word in upper case."""

@@ -22,9 +22,9 @@ _TAKEN = Fault("E-EDB", "another column has this name", "give one of them anothe
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A vertex, or what is made of vertices and edges, and what it is called (None: as it is).
+    """A vertex or value, and the name of the column (None for the default name).
 
-    ``names`` are the variables that it refers to.
+    ``names`` are the variables in the value.
     """
 
     value: Name | rq.Output
@@ -35,7 +35,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The columns of an answer, and its label if it is an edge."""
+    """The columns of an answer, and its label if the answer is an edge."""
 
     columns: tuple[Column, ...]
     label: Name | None
@@ -53,13 +53,13 @@ class Head:
 
     @property
     def referenced(self) -> tuple[Name, ...]:
-        """The edges and vertices that the other columns are made of."""
+        """The edges and vertices in the values of the other columns."""
         others = (c for c in self.columns if not isinstance(c.value, Name | rq.Witnessed))
         return tuple(name for column in others for name in column.names)
 
     @property
     def outputs(self) -> tuple[tuple[str, rq.Output], ...]:
-        """The columns that are no vertices, each name once."""
+        """The columns that are not vertices, without repeated names."""
         return tuple(
             {
                 column.called: column.value
@@ -78,9 +78,9 @@ def edges_of(construct: Construct) -> list[Head]:
     """The edges that a CONSTRUCT builds, in the order of the text.
 
     Raises:
-        QueryError: E-LATER for stored paths and vertices alone; E-SKOLEM for vertices without
-            a name; E-SYNTAX for labels and properties of vertices, and for an edge without just
-            one label.
+        QueryError: E-LATER for stored paths and isolated vertices; E-SKOLEM for anonymous
+            vertices; E-SYNTAX for labels and properties of vertices, and for an edge without
+            exactly one label.
     """
     heads: list[Head] = []
     for pattern in construct.patterns:
@@ -110,7 +110,7 @@ def _path(name: Name, called: Name | None) -> Column:
 
 
 def with_paths(head: Head, alias: Callable[[str], str]) -> Head:
-    """The head whose paths are called as rules call them."""
+    """The head with the names of its paths replaced by those in rules."""
     columns = (
         replace(column, value=replace(column.value, path=alias(column.value.path)))
         if isinstance(column.value, rq.Witnessed)
@@ -121,7 +121,7 @@ def with_paths(head: Head, alias: Callable[[str], str]) -> Head:
 
 
 def check_paths(head: Head, rule: rq.Rule) -> None:
-    """The body of the rule has the paths of its head, and a constructed one between its own ends.
+    """Checks that the body has the paths of the head, and the ends of each constructed path.
 
     Raises:
         QueryError: E-LATER for a path of an OPTIONAL block, E-PATHVAR for other ends.
@@ -142,9 +142,9 @@ def table_of(select: Select, scope: Scope) -> Head:
     """The columns of a SELECT.
 
     Raises:
-        QueryError: E-LATER for edges and paths, E-AGG for an aggregate inside something else,
-            E-FUNC for functions, E-SAFE for what nothing binds, E-SYNTAX for what is computed and
-            has no name, E-EDB for a name that two columns have.
+        QueryError: E-LATER for edges and paths, E-AGG for a nested aggregate, E-FUNC for unknown
+            functions, E-SAFE for unbound variables, E-SYNTAX for a computed column without a
+            name, E-EDB for a repeated column name.
     """
     values = [_selected(item, scope) for item in select.items]
     names, _ = answers.named_columns(
@@ -162,10 +162,10 @@ def table_of(select: Select, scope: Scope) -> Head:
 
 
 def with_columns(head: Head, rule: rq.Rule, fresh: Iterator[str]) -> rq.Rule:
-    """The rule with all columns of the head, called as they should be.
+    """The rule with all columns of the head under their names.
 
     Raises:
-        QueryError: E-LATER if one vertex is to be two columns of different names.
+        QueryError: E-LATER for one vertex in two columns of different names.
     """
     vertices = iter(rule.variables)
     called: dict[str, str] = {}
@@ -222,7 +222,7 @@ def _aggregated(call: Call, scope: Scope) -> rq.Aggregated:
     elif argument is not None:
         value = value_of(argument, scope)
     if value is None and argument is not None:
-        return rq.Aggregated("count", None, at)  # of an edge, which is always there
+        return rq.Aggregated("count", None, at)  # an edge is never missing
     return answers.aggregate(name, value, at, distinct=call.distinct)
 
 

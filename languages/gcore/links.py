@@ -1,4 +1,4 @@
-"""Atoms from the edges and paths of patterns, and predicates for what is no single label."""
+"""Translates the edges and paths of patterns to atoms, and other links to predicates."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ X, Y = Variable("x"), Variable("y")
 
 
 class Links:
-    """The links of one statement, whose PATH macros they may use."""
+    """Translates the links of one statement, which may use its PATH macros."""
 
     def __init__(self, program: Program, macros: Sequence[Macro]) -> None:
         self._program = program
@@ -56,15 +56,14 @@ class Links:
             self._macros[name.text] = macro
 
     def returned(self, path: str) -> str:
-        """What rules call the path of a variable, which is a column of the answer: said before
-        its pattern is added."""
+        """The name in rules of a path variable in the answer; call before adding its pattern."""
         if path not in self._returned:
             self._returned[path] = self._program.names.own(path)
             self._program.names.generated.add(self._returned[path])
         return self._returned[path]
 
     def add(self, body: Body, pattern: Pattern, source: Source) -> list[str]:
-        """The atoms of a pattern of this source; the variables of its vertices."""
+        """Adds the atoms of a pattern of this source; returns the variables of its vertices."""
         if not pattern.links and not pattern.nodes[0].labels:
             body.require(pattern.nodes[0], source)
         names = [body.variable(node) for node in pattern.nodes]
@@ -83,14 +82,14 @@ class Links:
         return names
 
     def warn_of_unused(self) -> None:
-        """A warning for each macro that nothing has used."""
+        """Adds a warning for each unused macro."""
         for name, macro in self._macros.items():
             if name not in self._used:
                 reason = "no pattern uses this PATH"
                 self._program.warnings.append(line_of("W-UNUSED", macro.name.at, name, reason))
 
     def _test(self, body: Body, node: Node, name: str, source: Source) -> None:
-        """Adds the labels and properties that a node requires of its vertex."""
+        """Adds the label and property tests of a node."""
         places: list[int] = []
         for labels in node.labels:
             read = [self._program.reads.vertices(label, source) for label in labels]
@@ -102,15 +101,15 @@ class Links:
                 choice = self._choice(read, labels, node, source)
                 body.atoms.append(EdgeAtom.of(choice, Variable(name), Variable(name), labels[0].at))
         if not node.properties or any(len(labels) > 1 for labels in node.labels):
-            return  # those of a choice are tested inside it
-        # With one label it is clear whose they are.
+            return  # the predicate of a choice tests its properties
+        # With one label, the properties are those of its row.
         of = body.row(places[0]) if len(places) == 1 else name
         body.conditions += _tests(node, of)
 
     def _choice(
         self, read: Sequence[str], labels: Sequence[Name], node: Node, source: Source
     ) -> str:
-        """The predicate of the vertices of either label, each related to itself."""
+        """The predicate of vertices with any of several labels; relates each vertex to itself."""
         tests = tuple(_tests(node, "v"))
         key = ("vertex", source, *read, *tests)
         if key not in self._predicates:
@@ -139,7 +138,7 @@ class Links:
         return EdgeAtom(steps, source, target, place, variable)
 
     def _steps_of(self, edge: Edge, source: Source) -> tuple[regex.Symbol, ...]:
-        """The labels that an edge may have, or any, forwards or in either direction."""
+        """The labels of an edge, or any label, forwards or in either direction."""
         reads = self._program.reads
         if edge.labels:
             read = dict.fromkeys(reads.predicate(name, source) for name in edge.labels)
@@ -193,7 +192,7 @@ class Links:
                 return regex.alternation(steps)
 
     def _macro(self, name: Name, source: Source) -> str:
-        """The predicate of a macro over a source; its rules when it is first used there."""
+        """The predicate of a macro over a source; adds its rules on first use."""
         macro = self._macros.get(name.text)
         if macro is None:
             raise self._unknown(name)
@@ -248,7 +247,7 @@ class Links:
 
 
 def _again(body: Body, variable: str, ends: tuple[Term, Term], at: Location) -> str | None:
-    """A name for an edge whose ``variable`` another one has: the two are the same edge."""
+    """A new name for an edge whose ``variable`` another edge has; requires both to be equal."""
     if body.edges[variable] is not None:
         # A constructed edge is identified by its ends.
         first = next(a for a in body.atoms if isinstance(a, EdgeAtom) and a.edge == variable)
@@ -274,7 +273,7 @@ def _tests(edge: Edge | Node, variable: str | None) -> list[Comparison]:
 
 
 def _symbols(path: Path) -> list[Name]:
-    """The words that are left of an expression, each once, where it first stands."""
+    """The distinct words of an expression, each at its first place."""
     left = {str(ref) for ref in regex.refs(path.expression.regex)}
     first: dict[str, Name] = {}
     for name in path.names:

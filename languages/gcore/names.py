@@ -1,4 +1,4 @@
-"""Names for what a query derives and gives none, or gives twice."""
+"""Generates names for derived predicates without a name, or with a repeated one."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from ..query.predicates import first_free
 
 @dataclass(slots=True)
 class Names:
-    """Names that are assigned once; ``words`` are all words of the query."""
+    """Assigns each name once; ``words`` are all words of the query."""
 
     words: frozenset[str]
     generated: set[str] = field(default_factory=set)
-    """The names that are no words of the query."""
+    """The names that are not words of the query."""
     _taken: set[str] = field(default_factory=set)
 
     def own(self, word: str) -> str:
-        """The word itself, if it has not been given yet."""
+        """The word itself, or a fresh name if the word is assigned already."""
         if word in self._taken:
             return self.fresh(word)
         self._taken.add(word)
         return word
 
     def fresh(self, base: str) -> str:
-        """``base``, or ``base_2``, ...: the first that is no word of the query."""
+        """The first name of ``base``, ``base_2``, ... that is not a word of the query."""
         name = self.own(first_free(base, self.words | self._taken))
         self.generated.add(name)
         return name
 
 
 def variables(words: Iterable[str]) -> Iterable[str]:
-    """``_1``, ``_2``, ... without those that are words of the query."""
+    """``_1``, ``_2``, ... without words of the query."""
     taken = frozenset(words)
     return (name for number in count(1) if (name := f"_{number}") not in taken)

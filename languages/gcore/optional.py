@@ -1,11 +1,11 @@
-"""The translation of OPTIONAL into rules, which have no outer join.
+"""Translates OPTIONAL to rules, which have no outer join.
 
-- A block whose vertices are not used is dropped.
-- A block whose vertices are used where their absence fails (an edge of the answer, an equality,
-  another pattern) is joined like any other.
-- Blocks of one MATCH over the same mandatory vertices that bind the same used ones are
-  alternatives of each other.
-- A block whose absence the answer would have to show is refused.
+- A block with unused vertices is dropped.
+- A block is joined like a mandatory one if the answer needs its vertices (in an edge of the answer,
+  an equality, or another pattern).
+- Blocks of one MATCH are alternatives if they share the same mandatory vertices and bind the same
+  used vertices.
+- A block is refused if the answer would have to show its absence.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .bodies import Part, vertices_of
 
 @dataclass(frozen=True, slots=True)
 class OptionalBlock:
-    """An OPTIONAL block of the MATCH with this number, and its alternative parts."""
+    """An OPTIONAL block with its alternative parts; ``match`` is the number of its MATCH."""
 
     match: int
     parts: tuple[Part, ...]
@@ -28,30 +28,30 @@ class OptionalBlock:
 
     @property
     def own(self) -> frozenset[str]:
-        """The variables of its patterns."""
+        """The variables of the patterns of the block."""
         return self.parts[0].own
 
     @property
     def variables(self) -> frozenset[str]:
-        """All variables in it."""
+        """All variables of the block."""
         return frozenset[str]().union(*(part.variables for part in self.parts))
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Blocks of which one is taken, joined on ``interface`` with the rest."""
+    """Alternative blocks; the chosen one is joined with the rest on ``interface``."""
 
     blocks: tuple[OptionalBlock, ...]
     interface: frozenset[str]
 
     @property
     def match(self) -> int:
-        """The number of their MATCH."""
+        """The number of the MATCH of the blocks."""
         return self.blocks[0].match
 
     @property
     def variables(self) -> frozenset[str]:
-        """The variables that other blocks can share with it."""
+        """The variables that other blocks can share with the choice."""
         return self.blocks[0].variables if len(self.blocks) == 1 else self.interface
 
     @property
@@ -61,7 +61,7 @@ class Choice:
 
     @property
     def is_binary(self) -> bool:
-        """Whether all that is chosen from can be one predicate over two vertices."""
+        """Whether one binary predicate can represent all parts."""
         ends = len(self.interface) == 2 and all(
             self.interface <= {name for pattern, _ in part.located for name in vertices_of(pattern)}
             for part in self.parts
@@ -77,11 +77,11 @@ def joined(
 ) -> list[Choice]:
     """The choices that are joined, in the order of the text.
 
-    ``mandatory`` is the part of each MATCH; ``head`` the variables of the answer, and
-    ``head_fails`` whether there is no answer without them.
+    ``mandatory`` is the part of each MATCH, ``head`` the variables of the answer.
+    ``head_fails``: a missing variable of the head removes the answer.
 
     Raises:
-        QueryError: E-OPT if an absence would have to be told.
+        QueryError: E-OPT if the answer would have to show an absence.
     """
     tested = frozenset[str]().union(*(part.tested for part in mandatory))
     fails = tested | head if head_fails else tested
@@ -112,7 +112,7 @@ def joined(
 def _choices(
     blocks: Sequence[OptionalBlock], mandatory: Sequence[Part], used: frozenset[str]
 ) -> list[Choice]:
-    """The blocks by what they share with the rest; those of one kind are one choice."""
+    """The blocks grouped by the variables that they share with the rest; a group is a choice."""
     kinds: dict[object, list[OptionalBlock]] = {}
     interfaces: dict[object, frozenset[str]] = {}
     for number, block in enumerate(blocks):
@@ -135,7 +135,7 @@ def _choices(
 
 
 def _new(number: int, choices: Sequence[Choice], mandatory: Sequence[Part]) -> frozenset[str]:
-    """The vertices and edges that a choice is the first of its MATCH to bind."""
+    """The vertices and edges that no earlier block of the MATCH binds."""
     choice = choices[number]
     before = [other.variables for other in choices[:number] if other.match == choice.match]
     return choice.variables.difference(mandatory[choice.match].own, *before)
@@ -148,7 +148,7 @@ def _patterns_using(
     mandatory: Sequence[Part],
     taken: set[int],
 ) -> frozenset[str]:
-    """The vertices of the patterns that must hold too: of other MATCHes and later blocks."""
+    """The vertices of the other required patterns: of other MATCHes and of later blocks."""
     parts = [part.own for m, part in enumerate(mandatory) if m != choice.match]
     later = [
         choices[other].variables

@@ -1,4 +1,4 @@
-"""Reading G-CORE: text to a Regular Query, by way of a syntax tree."""
+"""Parses G-CORE: text to a syntax tree to a Regular Query."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _BEGINNING = re.compile(
       | MATCH\s*\([^()]*\)\s*(?:- | <-\s*[\[/] | , | (?:ON|WHERE)\b))""",
     re.IGNORECASE | re.DOTALL | re.VERBOSE,
 )
-"""None of these begins an RQ rule, whose head goes on with an arrow or commas."""
+"""The start of a G-CORE text; no RQ rule matches, as an arrow or commas follow its head."""
 
 
 def parse(text: str, time_unit: str = "second", deadline: Deadline = NO_DEADLINE) -> RegularQuery:
-    """Reads G-CORE text; windows with a unit are counted in ``time_unit``.
+    """Reads G-CORE text; windows with a unit are converted to ``time_unit``.
 
     Raises:
-        QueryError: if it is not G-CORE, cannot mean anything, or is not supported yet.
+        QueryError: if the text is not G-CORE, not a valid query, or not supported yet.
         algebra.deadline.OutOfTimeError: if the time is over.
     """
     return translated(tree(text, deadline), time_unit, _words(text))
@@ -54,7 +54,7 @@ def tree(text: str, deadline: Deadline = NO_DEADLINE) -> Query:
     """The syntax tree of a text.
 
     Raises:
-        QueryError: if it is not G-CORE.
+        QueryError: if the text is not G-CORE.
         algebra.deadline.OutOfTimeError: if the time is over.
     """
     query: Query = PARSER.parse(text, deadline)
@@ -62,5 +62,5 @@ def tree(text: str, deadline: Deadline = NO_DEADLINE) -> Query:
 
 
 def recognizes(text: str) -> bool:
-    """Whether ``text`` looks like G-CORE: behind comments, it begins as a query does."""
+    """Whether ``text``, after comments, begins like a G-CORE query."""
     return _BEGINNING.match(text) is not None

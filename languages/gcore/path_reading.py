@@ -1,5 +1,5 @@
 # ruff: noqa: D102 - a method is what the rule of its name says in gcore.lark
-"""Path expressions while they are read: the part of the reader that builds them."""
+"""The part of the reader that builds path expressions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .syntax import Name
 
 @dataclass(frozen=True, slots=True)
 class NamedPath:
-    """A path expression and the words in it; ``turned`` if a `^` follows it."""
+    """A path expression and its words; ``turned``: a `^` follows the expression."""
 
     expression: PathExpression
     names: tuple[Name, ...]
@@ -31,14 +31,14 @@ class NamedPath:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The bounds of a repeat; None for a missing one."""
+    """The bounds of a repeat; None for a missing bound."""
 
     least: Token | None
     most: Token | None
 
 
 class PathRules:
-    """One method for each rule of the grammar about paths."""
+    """One method for each grammar rule of paths."""
 
     def step(self, parts: list[list[Name]]) -> NamedPath:
         (names,) = parts
@@ -119,12 +119,12 @@ _SIGNS = {"LPAR", "IS", "SLASH", "LSQB", "LBRACE", "ANY_ROW", "MINUS", "LEFT"}
 
 
 def words_of(parts: list[Any]) -> list[Any]:
-    """The parts without the signs that are kept for their places."""
+    """The parts without signs, which the grammar keeps for their places."""
     return [part for part in parts if not (isinstance(part, Token) and part.type in _SIGNS)]
 
 
 def unwrapped(parts: list[Any]) -> Any:
-    """The one part that is no such sign."""
+    """The only part that is not a sign."""
     (inside,) = words_of(parts)
     return inside
 
@@ -135,7 +135,7 @@ def name_from(token: Token) -> Name:
 
 
 def _set(labels: LabelSet, at: Location) -> NamedPath:
-    """One step over a set of labels, which is called by its text."""
+    """A step over a label set; its name is the text of the set."""
     word = Name(f"!{label_set_text(labels)}", at)
     leaves = ((word.text, labels),)
     return NamedPath(PathExpression(regex.Symbol(word.text), at, leaves=leaves), (word,))

@@ -1,4 +1,4 @@
-"""The rules, names, labels and warnings that the statements of one text add up to."""
+"""The combined rules, names, labels and warnings of the statements of one text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,16 @@ from .syntax import Name
 
 @dataclass(slots=True)
 class Program:
-    """``words`` are all words of the text; ``heads`` the names that it defines."""
+    """The combined result of the statements of a text.
+
+    Attributes:
+        words: all words of the text.
+        names: the assigned names.
+        reads: the labels that the text reads.
+        rules: the rules so far.
+        warnings: the warnings so far.
+        heads: the names that the text defines.
+    """
 
     words: frozenset[str]
     names: Names
@@ -28,7 +37,7 @@ class Program:
         return iter(variables(self.words))
 
     def check_names(self) -> None:
-        """Checks that no defined name is also a label that is read.
+        """Checks that no defined name is also an input label of the text.
 
         Raises:
             QueryError: E-EDB.

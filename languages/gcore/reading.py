@@ -1,8 +1,8 @@
 # ruff: noqa: D102 - a method is what the rule of its name says in gcore.lark
-"""The syntax tree of a text, built while the parser reads.
+"""Builds the syntax tree of a text during parsing.
 
-The parser calls a method for each rule of the grammar that it has read, so no tree of tokens
-is made and nothing recurs.
+The parser calls a method for each grammar rule that it completes, so there is no tree of tokens and
+no recursion.
 """
 
 from __future__ import annotations
@@ -282,7 +282,7 @@ class Reader(PathRules, Transformer[Token, Query]):
 
 
 def _with_condition(parts: list[Any]) -> tuple[list[Any], Condition | None]:
-    """The parts before a WHERE, and its condition; a pattern is a condition too."""
+    """The parts before a WHERE, and its condition; a pattern is also a condition."""
     *most, last = parts
     return (most, last.condition) if isinstance(last, _Where) else (parts, None)
 

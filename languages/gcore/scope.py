@@ -35,7 +35,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The variables by kind; ``bound`` are the vertices of MATCH, not of WHERE alone."""
+    """The variables by kind; ``bound`` are the vertices in MATCH, without those only in WHERE."""
 
     vertices: frozenset[str]
     edges: frozenset[str]
@@ -43,7 +43,7 @@ class Scope:
     bound: frozenset[str]
 
     def check_vertex(self, name: Name, unbound: Fault) -> None:
-        """Refuses what is no vertex that MATCH binds; ``unbound`` is what is wrong then.
+        """Checks that a name is a vertex that MATCH binds; ``unbound`` is the fault otherwise.
 
         Raises:
             QueryError: E-LATER for edges, E-PATHVAR for paths, or ``unbound``.
@@ -56,10 +56,10 @@ class Scope:
             raise unbound.error(name.at, name.text)
 
     def check_path(self, name: Name) -> None:
-        """Refuses what is no path.
+        """Checks that a name is a path.
 
         Raises:
-            QueryError: E-SYNTAX for vertices and edges, E-SAFE for nothing.
+            QueryError: E-SYNTAX for vertices and edges, E-SAFE for an unbound name.
         """
         if name.text in self.vertices | self.edges:
             raise errors.NO_STORED_PATH.error(name.at, name.text)
@@ -67,10 +67,10 @@ class Scope:
             raise errors.NO_PATH.error(name.at, name.text)
 
     def check_edge(self, name: Name) -> None:
-        """Refuses what is no edge.
+        """Checks that a name is an edge.
 
         Raises:
-            QueryError: E-SYNTAX for vertices, E-PATHVAR for paths, E-SAFE for nothing.
+            QueryError: E-SYNTAX for vertices, E-PATHVAR for paths, E-SAFE for an unbound name.
         """
         if name.text in self.vertices:
             raise errors.BARE_VERTEX.error(name.at, name.text)
@@ -106,8 +106,8 @@ def scope_of_patterns(patterns: Iterable[Pattern]) -> Scope:
     """The variables of some patterns.
 
     Raises:
-        QueryError: E-SYNTAX for a variable of two kinds, E-PATHVAR if one of them is a path,
-            E-LATER for a path in two places.
+        QueryError: E-SYNTAX for a variable of two kinds, E-PATHVAR if one kind is a path, E-LATER
+            for a path in two places.
     """
     kinds: dict[str, Kind] = {}
     for pattern in patterns:

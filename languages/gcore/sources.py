@@ -1,7 +1,7 @@
 """The sources of patterns, and the names of labels in them.
 
-A label of a stream that ON names becomes ``stream.label``, so that no other stream is meant
-by it; a label of a query in ON becomes the predicate that the query derives.
+A label of a stream in ON becomes ``stream.label``, which refers to this stream only. A label of a
+query in ON becomes the predicate that the query derives.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .syntax import Name
 
 @dataclass(frozen=True, slots=True)
 class StreamSource:
-    """A stream under a window; without a name the one that has the label."""
+    """A stream under a window; without a name, the stream that has the label."""
 
     stream: str | None = None
     window: Window | None = None
@@ -30,7 +30,7 @@ class StreamSource:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DerivedSource:
-    """The edges that a query constructs: the predicate of each label, perhaps under a window."""
+    """The constructed edges of a query: the predicate of each label, and an optional window."""
 
     predicates: Mapping[str, str]
     window: Window | None = None
@@ -39,15 +39,21 @@ class DerivedSource:
 Source = StreamSource | DerivedSource
 DEFAULT_SOURCE = StreamSource()
 ANY_LABEL = ""
-"""Stands for all labels of a stream, beside the names of some."""
+"""The key of all labels of a stream, where other keys are names of labels."""
 
 
 @dataclass(slots=True)
 class Reads:
-    """The labels that a query reads from streams, and under which windows.
+    """The labels that a query reads from streams, and their windows.
 
-    ``leaves`` are labels read under a second window, ``rules`` those of what is derived and read
-    under a window.
+    Attributes:
+        time_unit: the time unit of windows.
+        names: the assigned names.
+        labels: the edge labels read from streams, without the names of the streams.
+        has_unit: whether any window is written with a unit.
+        label_sets: the label sets by predicate.
+        leaves: the labels read under a second window, by predicate.
+        rules: the rules of derived edges under a window.
     """
 
     time_unit: str
@@ -75,7 +81,7 @@ class Reads:
         """The window in ticks.
 
         Raises:
-            QueryError: E-WINDOW if it is invalid.
+            QueryError: E-WINDOW for an invalid window.
         """
         if written is None:
             return None
@@ -102,7 +108,7 @@ class Reads:
         return qualified
 
     def _leaf(self, label: str, window: Window | None) -> str:
-        """An input label, or a set of them, that is read under another window too."""
+        """The predicate of an input label or label set under a second window."""
         if (label, window) not in self._own:
             name = self._own[label, window] = self.names.fresh(f"{label}[{window or ''}]")
             self.leaves[name] = Leaf(label, window)
@@ -118,7 +124,7 @@ class Reads:
         return self._own[predicate, window]
 
     def steps(self, labels: LabelSet, at: Location, source: Source) -> tuple[Symbol, ...]:
-        """A set of labels of a source: the predicate of it, or of each of what is derived."""
+        """The predicate of a label set of a stream, or the predicates of its derived labels."""
         if isinstance(source, DerivedSource):
             named = source.predicates
             return tuple(
@@ -145,8 +151,8 @@ class Reads:
     def vertices(self, label: Name, source: Source) -> str:
         """The name of a label of vertices in a rule.
 
-        It is one of the stream that ON names if that is a stream of vertices, else of a stored
-        graph, as it is of vertices of what a query constructs.
+        The label is one of the stream in ON if that is a stream of vertices, else one of a stored
+        graph. Vertices of constructed edges also have labels of a stored graph.
         """
         if isinstance(source, DerivedSource) or source.stream is None:
             return label.text
@@ -155,7 +161,7 @@ class Reads:
         return f"{source.stream}.{label.text}"
 
     def clauses(self) -> tuple[WindowClause, ...]:
-        """A window clause for each stream, or for each window that labels of it have.
+        """A window clause for each stream, or for each window of its labels.
 
         Raises:
             QueryError: E-LATER if a label of vertices is read under two windows.
@@ -172,8 +178,7 @@ class Reads:
         return tuple(clauses)
 
     def _of_vertices(self) -> dict[str, dict[str, Window | None]]:
-        """The windows of streams of which labels of vertices alone are read: of a stream of
-        edges, they say nothing of its window."""
+        """The windows of streams of which only vertex labels are read."""
         windows_by_stream: dict[str, dict[str, Window | None]] = {}
         for stream, tested in self._tested.items():
             for label, windows in tested.items() if stream not in self._windows else ():

@@ -1,6 +1,6 @@
-"""One CONSTRUCT or SELECT with its MATCHes: a rule for each edge and each alternative.
+"""Translates a CONSTRUCT or SELECT with its MATCHes to a rule for each edge and alternative.
 
-A rule has one choice of the alternatives of its conditions and OPTIONAL blocks.
+A rule combines one alternative of each condition and of each OPTIONAL block.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SourceOf = Callable[[On], Source]
 
 
 class Statement:
-    """The translation of one statement; ``source_of`` gives the source of an ON."""
+    """Translates one statement; ``source_of`` returns the source of an ON."""
 
     def __init__(self, program: Program, basic: Basic, source_of: SourceOf) -> None:
         self._program = program
@@ -41,7 +41,7 @@ class Statement:
             self._read(number, match, source_of)
 
     def translate(self, predicates: Mapping[str, str]) -> None:
-        """Adds the rules; ``predicates`` has the one of each label, or of a table by ""."""
+        """Adds the rules; ``predicates`` are those of each label; a table has the key ""."""
         head = self._basic.head
         if isinstance(head, Construct):
             for edge in edges_of(head):
@@ -62,7 +62,7 @@ class Statement:
                 self._program.warnings.append(line_of("W-UNUSED", block.at, "OPTIONAL", reason))
 
     def _read(self, number: int, match: Match, source_of: SourceOf) -> None:
-        """A MATCH: a pattern takes the first ON at or after it."""
+        """Reads a MATCH; the source of a pattern is the first ON at or after the pattern."""
         source: Source = DEFAULT_SOURCE
         located: list[list[tuple[Pattern, Source]]] = []
         for block in reversed((match.block, *match.optional)):
@@ -82,7 +82,7 @@ class Statement:
         return [Part.of(patterns, holds) for holds in holding]
 
     def _define(self, predicate: str, head: Head) -> None:
-        """A rule for each combination of alternatives."""
+        """Adds a rule for each combination of alternatives."""
         head = with_paths(head, self._links.returned)
         count = 0
         for mandatory in product(*self._mandatory):
@@ -110,7 +110,7 @@ class Statement:
         body.hold(part.holds)
 
     def _add_choice(self, body: Body, choice: Choice, chosen: Part | None) -> None:
-        """Adds the chosen part; for all alternatives at once, an atom over them."""
+        """Adds the chosen part; None adds an atom over a predicate of all parts."""
         if chosen is not None:
             self._add(body, chosen)
             return
@@ -133,5 +133,5 @@ class Statement:
 
 
 def _alternatives(choice: Choice) -> tuple[Part | None, ...]:
-    """The parts to choose from; None for alternatives that become a predicate."""
+    """The parts to choose from; None stands for one predicate of all parts."""
     return (None,) if len(choice.blocks) > 1 and choice.is_binary else choice.parts

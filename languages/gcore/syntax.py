@@ -1,7 +1,6 @@
-"""The syntax tree of a G-CORE query: immutable values with the places they were read from.
+"""The syntax tree of a G-CORE query: immutable values with their places in the text.
 
-Nothing is decided here; a tree holds all that the grammar takes, whether or not it can be
-translated yet.
+A tree represents everything that the grammar accepts, including unsupported constructs.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from ..query.regular_query import Location
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A word of the query; two are equal if their texts are."""
+    """A word of the query; equality ignores the place."""
 
     text: str
     at: Location = field(compare=False)
 
 
 class Direction(Enum):
-    """Which way a link of a pattern points."""
+    """The direction of a link of a pattern."""
 
     RIGHT = "->"
     LEFT = "<-"
@@ -83,7 +82,15 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """``-[variable:label|label {key = value}]->``; without labels it is any edge."""
+    """``-[variable:label|label {key = value}]->``.
+
+    Attributes:
+        variable: the variable of the edge, if any.
+        labels: the alternative labels; empty matches any label.
+        properties: the required values of properties.
+        direction: the direction of the edge.
+        at: the place in the text.
+    """
 
     variable: Name | None
     labels: tuple[Name, ...]
@@ -96,8 +103,13 @@ class Edge:
 class Path:
     """``-/variable <expression>/->``.
 
-    A symbol of the expression is ``:label``, ``~macro``, or ``!`` and a leaf of the expression,
-    a set of labels; ``names`` are these words, each as often and where it was written.
+    Attributes:
+        variable: the variable of the path, if any.
+        expression: the path expression. A symbol is ``:label``, ``~macro``, or ``!`` followed by
+            the name of a leaf, which is a label set.
+        names: the symbols as written, with repeats and places.
+        direction: the direction of the path.
+        at: the place in the text.
     """
 
     variable: Name | None
@@ -133,7 +145,7 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class On:
-    """The source of patterns: a stream or graph, or what a query constructs."""
+    """The source of patterns: a stream, a graph, or a query."""
 
     graph: Name | Query
     window: WindowText | None
@@ -142,7 +154,7 @@ class On:
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """A pattern of a MATCH, and the ON right behind it."""
+    """A pattern of a MATCH, and the ON right after it, if any."""
 
     pattern: Pattern
     on: On | None
@@ -150,7 +162,7 @@ class Matched:
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """All of ``parts``; ``depth`` is how deep the condition is nested."""
+    """The conjunction of ``parts``; ``depth`` is the depth of nesting."""
 
     parts: tuple[Condition, ...]
     depth: int = field(compare=False)
@@ -158,7 +170,7 @@ class And:
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """Any of ``parts``."""
+    """The disjunction of ``parts``."""
 
     parts: tuple[Condition, ...]
     depth: int = field(compare=False)
@@ -166,7 +178,7 @@ class Or:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """Not ``part``."""
+    """The negation of ``part``."""
 
     part: Condition
     at: Location = field(compare=False)
@@ -213,7 +225,7 @@ Condition = And | Or | Not | Pattern | VertexComparison | EdgeComparison | Compa
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Patterns that are matched together, and what must hold of them."""
+    """Patterns that are matched together, and their condition."""
 
     matched: tuple[Matched, ...]
     condition: Condition | None
@@ -263,7 +275,7 @@ class Select:
 
 @dataclass(frozen=True, slots=True)
 class Basic:
-    """One statement: its macros, its head, and where the bindings come from."""
+    """One statement: its macros, its head, and its MATCHes."""
 
     macros: tuple[Macro, ...]
     head: Construct | Select
@@ -272,10 +284,14 @@ class Basic:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Statements and named graphs, joined by UNION; ``view`` is the name of a GRAPH VIEW.
+    """Statements and named graphs, joined by UNION.
 
-    Of a whole text it is the last query, and ``views`` are those before it; ``emit`` says when
-    its answers are reported.
+    Attributes:
+        parts: the statements and named graphs.
+        view: the name, if the query is a GRAPH VIEW.
+        views: for the last query of a text, the views before it.
+        depth: the depth of nested queries.
+        emit: the EMIT clause, if any.
     """
 
     parts: tuple[Basic | Name, ...]

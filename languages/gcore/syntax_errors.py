@@ -1,4 +1,4 @@
-"""Explanations of syntax errors, for the person who wrote the text."""
+"""Explains syntax errors of G-CORE to the author of the query."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _WORDS = {
     "$END": "the end of the query",
 }
 _BEFORE_A_NAME = {"E-SHORTEST", "E-MODE", "E-PHYS"}
-"""Words that may be read as a name, so that the parser stops only behind them."""
+"""Words that are also valid names, so that the parser stops only after them."""
 _LENGTHS = {"_WINDOW", "_SLIDE", "_EVERY"}
 """The words before a length of time in brackets."""
 _REPEATS = {"STAR", "PLUS", "QUEST", "CARET", "BANG"}
@@ -55,7 +55,7 @@ _STEPS = {"_COLON", "_TILDE", "LPAR", "ANY"}
 
 
 def explained(refusal: Refusal) -> QueryError:
-    """The error in a text that the grammar refuses."""
+    """The error of a text that the grammar refuses."""
     error, text, read, accepted = refusal.error, refusal.text, refusal.read, refusal.accepted
     if isinstance(error, UnexpectedToken) and error.token.type == "$END":
         at = end_of(read[-1]) if read else Location(1, 1)
@@ -92,7 +92,7 @@ def _first_word(rest: str) -> str:
 
 
 def _outside(at: Location, rest: str, read: Sequence[Token]) -> QueryError | None:
-    """The error of a construct that is not supported: it begins here, after a number, or before."""
+    """The error of an unsupported construct that begins here, after a number, or before."""
     word = _first_word(rest)
     before = read[-1] if read else None
     if word.upper() == "EXISTS":
@@ -111,8 +111,8 @@ def _outside(at: Location, rest: str, read: Sequence[Token]) -> QueryError | Non
 
 
 def _expected(accepted: Set[str], before: str = "") -> tuple[str, ...]:
-    """The accepted terminals in human words, the likeliest first; ``before`` is the type of the
-    last token."""
+    """The accepted terminals in words, the likeliest first; ``before`` is the type of the last
+    token."""
     rest = set(accepted)
     words: list[str] = []
     if {"CONSTRUCT", "SELECT"} <= rest:

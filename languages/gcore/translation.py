@@ -1,7 +1,7 @@
-"""From the syntax tree to a Regular Query.
+"""Translates the syntax tree to a Regular Query.
 
-Each statement becomes rules (`statement`); what it constructs is the answer, or, in ON, the
-predicates that patterns read there.
+Each statement becomes rules (`statement`). Their heads are the answer, or, for a query in ON, the
+predicates that its patterns read.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _MIXED = Fault(
 def translated(
     query: Query, time_unit: str, words: frozenset[str], *, several: bool = False
 ) -> RegularQuery:
-    """The rules and windows of a query; ``words`` are all that stand in its text.
+    """The Regular Query of a syntax tree; ``words`` are all words of the text.
 
-    ``several``: it may construct edges of several labels, as a view does.
+    ``several``: the query may construct edges of several labels, as a view does.
 
     Raises:
-        QueryError: if it cannot mean anything, or is not supported yet.
+        QueryError: if the query is invalid, or not supported yet.
     """
     names = Names(words)
     program = Program(words, names, Reads(time_unit, names))
@@ -63,7 +63,7 @@ def translated(
 
 
 def _edges_of_all(program: Program, labels: dict[str, str]) -> str:
-    """The predicate of the edges of several labels, each with its own."""
+    """The predicate of the edges of several labels, each of which has its own predicate."""
     answer = program.names.fresh("Answer")
     ends = Variable("src"), Variable("trg")
     for label, predicate in labels.items():
@@ -98,8 +98,8 @@ class _Translation:
             self._views[view.view.text] = view
 
     def answer(self) -> tuple[str, dict[str, str]]:
-        """Adds the rules of the whole text; the predicate that is its answer, and the predicates
-        of all labels that it constructs."""
+        """Adds the rules of the whole text; returns the predicate of the answer, and the
+        predicates of all constructed labels."""
         query = self._query
         if query.view is not None:
             self._open.append(query.view.text)
@@ -118,7 +118,7 @@ class _Translation:
         return answer, predicates
 
     def _graph(self, query: Query, of_table: Fault) -> dict[str, str]:
-        """Adds the rules of what constructs edges; the predicate of each label."""
+        """Adds the rules of a query that constructs edges; returns the predicate of each label."""
         statements = [part for part in query.parts if isinstance(part, Basic)]
         graphs = [(part, self._named(part)) for part in query.parts if isinstance(part, Name)]
         labels = _labels(statements, of_table)
@@ -137,13 +137,13 @@ class _Translation:
         return predicates
 
     def _named(self, name: Name) -> DerivedSource:
-        """A whole graph as a part of an answer."""
+        """The source of a named graph in the answer."""
         if name.text not in self._views:
             raise LATER["named graph"].error(name.at, name.text)
         return self._view(name)
 
     def _view(self, name: Name) -> DerivedSource:
-        """The edges that a view constructs; it is translated once."""
+        """The edges that a view constructs; translates the view on first use."""
         self._used.add(name.text)
         view = self._views[name.text]
         assert view.view is not None
@@ -170,7 +170,7 @@ class _Translation:
         return self._derived[view.view.at]
 
     def _source(self, on: On) -> Source:
-        """The source of an ON; a query there is translated once."""
+        """The source of an ON; translates a query in ON on first use."""
         if isinstance(on.graph, Name) and on.graph.text not in self._views:
             return self._program.reads.stream(on.graph, on.window)
         if isinstance(on.graph, Name):
@@ -193,7 +193,7 @@ def _constructs(query: Query) -> bool:
 
 
 def _labels(statements: list[Basic], of_table: Fault) -> list[Name]:
-    """The labels that statements construct edges of, each once."""
+    """The labels of the constructed edges of statements, without repeats."""
     labels: dict[Name, None] = {}
     for basic in statements:
         if not isinstance(basic.head, Construct):

@@ -1,4 +1,4 @@
-"""Values that conditions compare: from the syntax tree to rules."""
+"""Translates the values of conditions from the syntax tree to rules."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def value_of(value: Node | Value, scope: Scope) -> rq.Value:
     """The value of one side of a comparison in a rule.
 
     Raises:
-        QueryError: E-PATHVAR for properties of paths, E-SAFE
-            for those of nothing; E-AGG and E-FUNC for functions other than ``abs``.
+        QueryError: E-PATHVAR for properties of paths, E-SAFE for properties of unbound variables,
+            E-AGG and E-FUNC for functions other than ``abs``.
     """
     match value:
         case Node():
@@ -44,10 +44,10 @@ def value_of(value: Node | Value, scope: Scope) -> rq.Value:
 
 
 def vertex_of(node: Node) -> Name:
-    """The variable of a vertex that is compared.
+    """The variable of a compared vertex.
 
     Raises:
-        QueryError: E-SYNTAX if it is a pattern.
+        QueryError: E-SYNTAX for a vertex with labels or properties, which is a pattern.
     """
     if node.variable is None or node.labels or node.properties:
         raise _ONLY_VERTICES.error(node.at, "(")
@@ -67,7 +67,7 @@ def property_of(value: Property, scope: Scope) -> rq.Property:
 
 
 def referenced(value: Node | Value) -> Iterator[Name]:
-    """The variables in a value that :func:`value_of` takes, with repeats."""
+    """The variables in a valid value (see :func:`value_of`), with repeats."""
     match value:
         case Node():
             yield vertex_of(value)
@@ -97,7 +97,7 @@ def place_of(value: Node | Value) -> Location:
 
 
 def call_fault(call: Call, scope: Scope, aggregate: Fault) -> QueryError:
-    """Why a function cannot be called; ``aggregate`` is what is wrong with an aggregate."""
+    """The error of an invalid function call; ``aggregate`` is the fault of an aggregate."""
     name = call.function.text.lower()
     for argument in call.arguments:
         fault = path_fault(argument, scope)

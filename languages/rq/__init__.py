@@ -1,8 +1,8 @@
 """RQ, the native language: Datalog with regular paths, as the thesis prints it.
 
-In: text. Out: a `RegularQuery`, and RQ text of one (`printer`).
+In: text. Out: a `RegularQuery`. `printer` turns a `RegularQuery` back into RQ text.
 
-Invariant: what is specific to RQ's text stays here.
+Invariant: no other folder depends on the syntax of RQ.
 
 May import: `query` and `parsing` of the folder above, and no other language.
 

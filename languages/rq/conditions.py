@@ -1,4 +1,4 @@
-"""Conditions of RQ, and the properties in a head, while the parser reads them."""
+"""Parses the conditions of RQ, and the columns of a head."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TRUTHS: Final = {"true": True, "false": False}
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A value, where it begins, and how deep its arithmetic nests; ``text`` of a single word."""
+    """A parsed value, its place, and the depth of its arithmetic; ``text`` is a single word."""
 
     value: Value
     at: Location
@@ -35,7 +35,7 @@ class Read:
 
 
 class Conditions(Transformer[Token, Any]):
-    """One method for each rule of the grammar that conditions are made of."""
+    """One method for each grammar rule of conditions."""
 
     def comparison(self, parts: list[Any]) -> Comparison:
         """``value < value``."""
@@ -75,7 +75,7 @@ class Conditions(Transformer[Token, Any]):
         return aggregate(str(function), value, location_of(function), distinct=distinct)
 
     def output(self, parts: list[Any]) -> Column:
-        """A column of a head: a value, perhaps with a name of its own."""
+        """A column of a head: a value, with or without a name."""
         of, *name = parts
         named = name_of(name[0]) if name else None
         if isinstance(of, Aggregated):
@@ -88,7 +88,7 @@ class Conditions(Transformer[Token, Any]):
 
 
 def _no_aggregate(part: Any) -> Any:
-    """Refuses an aggregate inside a comparison or arithmetic; returns the part."""
+    """Returns the part; refuses an aggregate inside a comparison or arithmetic."""
     if isinstance(part, Aggregated):
         raise QueryError(
             "E-AGG",

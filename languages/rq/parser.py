@@ -1,7 +1,7 @@
 """RQ, the native language: Datalog with regular paths, as the thesis prints it.
 
-In: text. Out: a `RegularQuery`. The grammar is in ``rq.lark``; :class:`_Builder` turns its
-rules into values while the parser runs, so no tree is built and nothing recurs.
+In: text. Out: a `RegularQuery`. The grammar is in ``rq.lark``. :class:`_Builder` turns grammar
+rules into values while the parser runs, so there is no parse tree and no recursion.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ from .windows import ClauseText, windows_of
 
 
 def parse(text: str, time_unit: str = "second", deadline: Deadline = NO_DEADLINE) -> RegularQuery:
-    """Reads RQ text; windows with a unit are counted in ``time_unit``.
+    """Reads RQ text; windows with a unit are converted to ``time_unit``.
 
     Raises:
-        QueryError: if it is not RQ, or a query that cannot mean anything.
+        QueryError: if the text is not RQ, or not a valid query.
         algebra.deadline.OutOfTimeError: if the time is over.
     """
     program: _Program = PARSER.parse(text, deadline)
@@ -74,13 +74,13 @@ def parse(text: str, time_unit: str = "second", deadline: Deadline = NO_DEADLINE
 
 
 def recognizes(text: str) -> bool:
-    """Whether ``text`` looks like RQ: outside comments, some rule has its arrow."""
+    """Whether ``text`` looks like RQ: it has the arrow of a rule outside comments."""
     return re.search(r"<-|:-|←", re.sub(r"%[^\n]*", "", text)) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A term and the token that it was read from."""
+    """A term and its token."""
 
     term: Term
     token: Token
@@ -88,7 +88,7 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """Atoms, the warnings met on the way, and conditions."""
+    """Atoms with their warnings, conditions and steps."""
 
     atoms: tuple[Atom, ...]
     warnings: tuple[str, ...] = ()
@@ -107,7 +107,15 @@ class _Choice:
 
 @dataclass(frozen=True, slots=True)
 class _Program:
-    """A whole text."""
+    """A parsed text.
+
+    Attributes:
+        rules: the rules.
+        windows: the window clauses as written.
+        warnings: the warnings.
+        steps: the steps that are not single labels, by mark.
+        emit: the EMIT clause, if any.
+    """
 
     rules: tuple[Rule, ...]
     windows: tuple[ClauseText, ...]
@@ -117,7 +125,7 @@ class _Program:
 
 
 class _Builder(Conditions):
-    """One method for each rule of the grammar, called when the parser has read it."""
+    """One method for each grammar rule, which the parser calls when the rule is complete."""
 
     def start(self, parts: list[Any]) -> _Program:
         rules = [part for part in parts if isinstance(part, tuple)]
@@ -356,9 +364,9 @@ def _head_column(column: Column | Token) -> str | Column:
 
 
 def _tested(atom: EdgeAtom, tests: Sequence[Filter], steps: Steps) -> _Body:
-    """An edge with the tests in brackets behind its label, as conditions of the rule.
+    """An edge whose tests in brackets become conditions of the rule.
 
-    The edge is named by its place until the whole text is read.
+    The edge has its place as a provisional name until the whole text is read.
     """
     if not tests:
         return _Body((atom,), steps=steps)

@@ -1,7 +1,7 @@
-"""A Regular Query as RQ text, which ``explain --stage query`` shows for every language.
+"""Prints a Regular Query as RQ text; ``explain --stage query`` does so for every language.
 
-The text reads back as an equal query: :func:`headrace.languages.rq.parser.parse` is its inverse for
-every query whose variables are names, and whose conditions are comparisons.
+:func:`headrace.languages.rq.parser.parse` is the inverse for every query whose variables are names
+and whose conditions are comparisons.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from ..query.regular_query import (
 __all__ = ["condition_text", "path_text", "rule_text", "rules_text", "text", "value_text"]
 
 _Steps = Mapping[str, str]
-"""The text of each predicate that has no name in the text."""
+"""The text of each predicate that is a step and not a name."""
 _NO_STEPS: _Steps = MappingProxyType({})
 
 
 def text(query: RegularQuery) -> str:
-    """The rules and windows of a query, one a line."""
+    """The rules and windows of a query, one on each line."""
     lines = rules_text(query)
     lines += [_window(clause, query.time_unit) for clause in query.windows]
     if query.emit is not None:
@@ -57,7 +57,7 @@ def rules_text(query: RegularQuery) -> list[str]:
 
 
 def rule_text(rule: Rule) -> str:
-    """A rule of a query without sets of labels and windows inside it."""
+    """The text of a rule without label sets and inner windows."""
     return _rule(rule, _NO_STEPS)
 
 
@@ -86,7 +86,7 @@ def _length(ticks: int, time_unit: str | None) -> str:
 
 
 def path_text(path: Regex, sets: _Steps = _NO_STEPS) -> str:
-    """A path expression; `()` is the empty word, which RQ has no letter for."""
+    """The text of a path expression; `()` is the empty word."""
     match path:
         case regex.Epsilon():
             return "()"
@@ -170,5 +170,5 @@ def _step(ref: Ref, sets: _Steps) -> str:
 
 
 def _negates(ref: Ref, sets: _Steps) -> bool:
-    """Whether a predicate is a set of labels with ``!``, which is written between its two terms."""
+    """Whether a predicate is a label set with ``!``, which RQ writes between the two terms."""
     return "!" in sets.get(str(ref), "")

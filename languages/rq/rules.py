@@ -1,4 +1,4 @@
-"""Rules as RQ writes them: heads and edges without a name, `_`, and names that others read."""
+"""Completes parsed rules: unnamed heads, edge aliases, and `_`."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ ANSWER = f"{MARK}Answer"
 
 
 def with_named_answer(rules: Sequence[Rule]) -> tuple[tuple[Rule, ...], tuple[str, ...]]:
-    """The rules with a name for heads without one, and that name if it is generated.
+    """The rules with a name for unnamed heads, and that name if it is generated.
 
-    The name is ``Answer``, or another one if the text reads a label of that name."""
+    The name is ``Answer``, or another name if the text reads a label ``Answer``.
+    """
     heads = {rule.head for rule in rules}
     read = read_by(rules)
     name = "Answer" if "Answer" in heads else first_free("Answer", read | heads)
@@ -27,8 +28,11 @@ def with_named_answer(rules: Sequence[Rule]) -> tuple[tuple[Rule, ...], tuple[st
 
 
 def with_aliases(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """``label(x, y) as d`` names an edge; where some rule reads ``d``, or has it as its head, ``d``
-    is a predicate too, as the name of a closure is."""
+    """The rules with aliases of edges.
+
+    In ``label(x, y) as d``, ``d`` names the edge. If a rule reads ``d`` or has the head ``d``, then
+    ``d`` is also a predicate, like the name of a closure.
+    """
     read = read_by(rules)
     read |= {rule.head for rule in rules}
 
@@ -44,7 +48,7 @@ def with_aliases(rules: Sequence[Rule]) -> tuple[Rule, ...]:
 
 
 def with_names_for_anonymous(atoms: Sequence[Atom]) -> tuple[Atom, ...]:
-    """Every ``_`` becomes a variable of its own: ``_1``, ``_2``, ... where these are free."""
+    """The atoms with a fresh variable (``_1``, ``_2``, ...) for each ``_``."""
     used = set(variables_of(atoms))
     numbers = iter(n for n in range(1, 2 * len(atoms) + len(used) + 1) if f"_{n}" not in used)
 

@@ -1,9 +1,9 @@
-"""Steps of RQ that are no single label: sets of labels, windows of their own, chosen edges.
+"""Steps of RQ that are not single labels: label sets, windowed labels, and filtered edges.
 
-While a text is read, such a step is named by a *mark*, which cannot be a label. At the end a set of
-labels gets a name of its own in the query, ``a[WINDOW 5]`` too, and in a path ``a[amount > 5]`` is
-a rule. An edge ``a[amount > 5](x, y)`` needs no name for its step: its tests become conditions of
-the rule, which needs a name for the edge.
+During parsing, a step has a *mark* as its name, which cannot be a label. After parsing, a label set
+and a windowed label (``a[WINDOW 5]``) get names in the query. In a path, a filtered label
+(``a[amount > 5]``) becomes a rule. In an edge ``a[amount > 5](x, y)``, the tests become conditions
+of the rule, and the edge gets a name.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from ..query.regular_query import (
 )
 
 MARK = "\n"
-"""The first character of a mark, which no label, edge or variable has."""
+"""The first character of a mark; no label, edge or variable has it."""
 _EDGE = "e"
 _X, _Y = Variable("x"), Variable("y")
 
 
 @dataclass(frozen=True, slots=True)
 class Filtered:
-    """The edges of a label, or of the mark of a set, that satisfy conditions over edge ``e``."""
+    """The edges of a label or label set that satisfy conditions over edge ``e``."""
 
     label: str
     conditions: tuple[Comparison, ...]
@@ -52,7 +52,7 @@ class Filtered:
 
 @dataclass(frozen=True, slots=True)
 class Windowed:
-    """The edges of a label, a mark or a predicate, under a window of their own."""
+    """The edges of a label, label set or predicate, under a window of their own."""
 
     label: str
     window: WindowText
@@ -61,12 +61,12 @@ class Windowed:
 
 Step = LabelSet | Windowed | Filtered
 Steps = tuple[tuple[str, Step], ...]
-"""Steps by their marks."""
+"""Pairs of mark and step."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """``[amount > 5]`` while it is read."""
+    """The comparisons of a parsed ``[amount > 5]``."""
 
     comparisons: tuple[Comparison, ...]
 
@@ -74,10 +74,10 @@ class Filter:
 def step_of(
     parts: Sequence[Token | WindowText | Filter], left_out: Iterable[tuple[bool, str]] = ()
 ) -> tuple[str, Steps]:
-    """The label or mark of ``a``, ``_``, ``tx._`` or ``!``, perhaps with a filter behind it.
+    """The label or mark of ``a``, ``_``, ``tx._`` or ``!``, with windows and filters after it.
 
-    Returns the label itself, or the mark of the last step, and the steps.
-    ``left_out`` are the labels behind ``!``, each with whether it is walked backwards.
+    Returns the label, or the mark of the last step, and the steps.
+    ``left_out`` are the labels after ``!``, each with whether its edges are walked backwards.
     """
     tokens = [part for part in parts if isinstance(part, Token)]
     steps: list[tuple[str, Step]] = []
@@ -104,7 +104,15 @@ def step_of(
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The rules with names in place of marks, and the meaning of the names."""
+    """The rules with names in place of marks.
+
+    Attributes:
+        rules: the rules.
+        label_sets: the label sets by name.
+        leaves: the windowed labels by name.
+        has_unit: whether any of their windows is written with a unit.
+        generated: the generated names.
+    """
 
     rules: tuple[Rule, ...]
     label_sets: tuple[tuple[str, LabelSet], ...] = ()
@@ -114,7 +122,7 @@ class Finished:
 
 
 def finished(rules: Sequence[Rule], steps: Steps, time_unit: str) -> Finished:
-    """The rules of a query with these steps; windows with a unit are counted in ``time_unit``.
+    """Replaces marks by names; windows with a unit are converted to ``time_unit``.
 
     Raises:
         QueryError: E-WINDOW for an invalid window.
@@ -135,7 +143,7 @@ def finished(rules: Sequence[Rule], steps: Steps, time_unit: str) -> Finished:
 
 
 class _Naming:
-    """Gives each mark that is met its name."""
+    """Assigns a name to each mark."""
 
     def __init__(self, read: Sequence[Rule], steps: Mapping[str, Step], time_unit: str) -> None:
         self.read = read
@@ -205,10 +213,10 @@ def _label_set(tokens: Sequence[Token], left_out: tuple[tuple[bool, str], ...]) 
 
 
 def of_edge(comparison: Comparison, edge: str) -> Comparison:
-    """The comparison with properties of the edge in place of their bare names.
+    """The comparison with bare names replaced by properties of the edge.
 
     Raises:
-        QueryError: E-SYNTAX for a property of something else.
+        QueryError: E-SYNTAX for a property of another edge.
     """
 
     def value(of: Value) -> Value:
@@ -241,8 +249,10 @@ def with_edge(condition: Condition, old: str, new: str) -> Condition:
 
 
 def with_names_for_edges(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """The rules with a name for each edge that is called by a mark: ``e``, ``e_2``, ... where
-    nothing else of the rule, no predicate and no head is called so."""
+    """The rules with a name (``e``, ``e_2``, ...) for each edge with a provisional name.
+
+    The new name is unique in the rule, and differs from all predicates and heads.
+    """
     predicates = read_by(rules)
     predicates |= derived_by(rules)
     return tuple(_with_names(rule, predicates) for rule in rules)

@@ -1,4 +1,4 @@
-"""Explanations of syntax errors, for the person who wrote the text."""
+"""Explains syntax errors of RQ to the author of the query."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ _NEGATIONS = ("!", "¬", "~")
 _OTHER_WORDS = ("or", "is", "and", "in")
 
 
-# An unexpected token may have any type that its text fits, so it is recognized by its text below;
-# the type of a token that was read is certain.
+# The type of an unexpected token is ambiguous, so the functions below recognize the token by its
+# text. The type of an accepted token is certain.
 
 
 def explained(refusal: Refusal) -> QueryError:
-    """The error in a text that the grammar refuses."""
+    """The error of a text that the grammar refuses."""
     error, text, read, accepted = refusal.error, refusal.text, refusal.read, refusal.accepted
     if isinstance(error, UnexpectedToken):
         token = error.token
@@ -95,7 +95,7 @@ def _negation(token: Token, read: Sequence[Token], accepted: Set[str]) -> QueryE
 
 
 def _one_term(token: Token, read: Sequence[Token], accepted: Set[str]) -> QueryError | None:
-    """`l(x)`: for the parser it goes wrong at `)`, or after it, where a path could go on."""
+    """The error of `l(x)`; the parser stops at `)`, or after it, where a path could continue."""
     kinds = [t.type for t in read[-5:]]
     begins = (["_ARROW"], ["_COMMA"])
     if kinds[-2:] == ["_LPAR", "_RPAR"] and kinds[-4:-3] in begins:
@@ -119,7 +119,7 @@ def _one_term(token: Token, read: Sequence[Token], accepted: Set[str]) -> QueryE
 
 
 def _start_of_atom(read: Sequence[Token]) -> Token | None:
-    """The first token of the atom that is being read, if a body is being read."""
+    """The first token of the current atom; None outside a body."""
     start: Token | None = None
     in_body, fresh, depth = False, False, 0
     for token in read:
@@ -145,7 +145,7 @@ def _reason(token: Token, read: Sequence[Token]) -> str:
 
 
 def _expected(accepted: Set[str]) -> tuple[str, ...]:
-    """The accepted terminals in human words, the likeliest first."""
+    """The accepted terminals in words, the likeliest first."""
     rest = set(accepted)
     words: list[str] = []
     if {"STRING", "QUOTED", "_LPAR"} <= rest and "CMP" not in rest and "_CARET" not in rest:

@@ -14,7 +14,7 @@ from ..query.regular_query import WindowClause
 
 @dataclass(frozen=True, slots=True)
 class ClauseText:
-    """``ON stream (label, ...) WINDOW ...`` as written; without a stream it is for all of them."""
+    """``ON stream (label, ...) WINDOW ...`` as written; without a stream, for all streams."""
 
     stream: Token | None
     labels: tuple[str, ...]
@@ -24,7 +24,7 @@ class ClauseText:
 def windows_of(
     clauses: Sequence[ClauseText], time_unit: str
 ) -> tuple[tuple[WindowClause, ...], str | None]:
-    """The window clauses in ticks, and the unit if any of them was written with one."""
+    """The window clauses in ticks, and the time unit if any clause is written with a unit."""
     unit = time_unit if any(clause.window.has_unit for clause in clauses) else None
     return tuple(_clause(clause, time_unit) for clause in clauses), unit
 

@@ -1,4 +1,4 @@
-"""The catalog of which nothing is known."""
+"""The default catalog, without any declaration or measurement."""
 
 from headrace.catalog import DEFAULT_STATISTICS, default_catalog, dumps, loads
 

@@ -1,4 +1,4 @@
-"""Sources that never end, and the edges among messages."""
+"""Live sources, and the edges of messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measured statistics against counting, and what a sample may and may not change."""
+"""Measured statistics against exact counts, and the effect of sampling."""
 
 from __future__ import annotations
 

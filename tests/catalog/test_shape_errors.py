@@ -1,4 +1,4 @@
-"""pydantic's errors in our words, with the place and the name that was probably meant."""
+"""Explained errors of pydantic have the place and the name that was probably meant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Catalog files: what they say, round trips, and errors that tell file, line and place."""
+"""Catalog files: contents, round trips, and errors with file, line and place."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Broker:
 
 @contextmanager
 def broker() -> Iterator[Broker]:
-    """Starts one and stops it."""
+    """Starts a broker, and stops it at the end."""
     jars = [*broker_jars(), *(Path(pyspark.__file__).parent / "jars").glob("py4j-*.jar")]
     classpath = os.pathsep.join(map(str, jars))
     java = str(Path(find_java().home) / "bin" / "java")

@@ -21,9 +21,9 @@ from tests.waiting import PATIENCE
 
 BROKER = "org.apache.kafka:kafka_2.13:3.9.2"
 CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0"
-"""Of the release before ours: a registry may lag behind, and it works with ours."""
+"""One release older than the Spark in use, and compatible with it: a registry may lag behind."""
 TOKENS = "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.0.0"
-"""What the connector needs beside it, in the newest release that every registry has."""
+"""A dependency of the connector, in the newest release that every registry has."""
 
 
 _CLIENTS = "org.apache.kafka:kafka-clients"

@@ -1,4 +1,4 @@
-"""Edges out of a real topic: exact, also when the run is killed and taken up again."""
+"""Runs over a real Kafka topic have exact results, also after a kill and a restart."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Run:
             self.process.communicate()
 
     def interrupted(self) -> tuple[str, str]:
-        """What it said until it ended by Ctrl-C; if it does not, what its threads are at."""
+        """Its output until it ends after Ctrl-C; if it does not end, the stacks of its threads."""
         self.process.send_signal(signal.SIGINT)
         try:
             return self.process.communicate(timeout=PATIENCE)

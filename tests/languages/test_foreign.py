@@ -1,4 +1,4 @@
-"""Texts in languages that are not read here are told apart, and written anew where that can be."""
+"""Texts in foreign languages are recognized, and sketched in RQ and G-CORE."""
 
 from __future__ import annotations
 

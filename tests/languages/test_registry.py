@@ -1,4 +1,4 @@
-"""Languages are told by the ending of a file, else by what a text looks like."""
+"""The ending of a file, else the text, decides the language."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The conditions that docs/semantics.md shows come out as it says."""
+"""The conditions in docs/semantics.md have the documented results."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The grammar has one reading of each text, and the tree says what was read and where."""
+"""The grammar is unambiguous, and the tree has every part of a text with its place."""
 
 import logging
 from dataclasses import FrozenInstanceError

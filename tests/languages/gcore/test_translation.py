@@ -1,4 +1,4 @@
-"""What G-CORE means: the printed examples, and the same queries in RQ."""
+"""The meaning of G-CORE: the printed examples, and equal queries in RQ."""
 
 import pytest
 

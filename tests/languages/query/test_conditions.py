@@ -1,4 +1,4 @@
-"""Conditions and properties in the canonical expression: where they stand, what is carried."""
+"""Conditions and properties in the canonical expression: positions and carried columns."""
 
 from __future__ import annotations
 

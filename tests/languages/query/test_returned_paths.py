@@ -1,4 +1,4 @@
-"""Paths in the answer: what they are translated to, and what is refused."""
+"""Paths in the answer: their algebra, and refused queries."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What RQ text means, table by table."""
+"""The meaning of RQ text, construct by construct."""
 
 import logging
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Answers that compute, aggregate and report: their algebra, and what is refused."""
+"""Answers that compute, aggregate and report: their algebra, and refused queries."""
 
 from __future__ import annotations
 

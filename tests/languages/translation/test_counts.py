@@ -1,4 +1,4 @@
-"""What aggregates count: an edge where an atom is an edge, a pair of ends where it is a path."""
+"""Aggregates count each edge of an edge atom, and each pair of ends of a path atom."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Any label and any but some, and edges chosen by their properties: what they become."""
+"""Label sets and filtered edges are expanded over the labels of the catalog."""
 
 from dataclasses import replace
 from pathlib import Path

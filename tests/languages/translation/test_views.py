@@ -1,4 +1,4 @@
-"""Views of a catalog: what a query that reads them becomes, in either language."""
+"""Views of a catalog are inlined into the queries that read them, in both languages."""
 
 from pathlib import Path
 
