@@ -114,7 +114,7 @@ def test_warning_if_a_stored_graph_has_a_column_of_times(
     file.write_text("src,trg,ts\n1,f1,soon\n")
     done = headrace("explain", "A(x, f) <- member(x, f)", "--stored", f"member={file}")
     assert done.code == 0
-    assert f"warning: {file}: its column ts is not read" in done.err
+    assert f"warning: {file}: the column ts is not read" in done.err
     catalog = tmp_path / "catalog.yaml"
     catalog.write_text(
         f"streams:\n  g:\n    stored: true\n    label: member\n    columns: {{ts: since}}\n"

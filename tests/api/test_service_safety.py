@@ -396,7 +396,7 @@ def test_no_described_request_causes_an_internal_error(app: FastAPI, client: htt
     schema = schemathesis.openapi.from_dict(app.openapi())
     amount = settings(examples(8), deadline=None, suppress_health_check=list(HealthCheck))
     operations = [found.ok() for found in schema.get_all_operations() if isinstance(found, Ok)]
-    assert len(operations) == 25
+    assert len(operations) == 26
     for operation in operations:
 
         @amount

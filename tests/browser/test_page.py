@@ -132,7 +132,7 @@ def test_a_link_shows_the_plan_again(page: Page) -> None:
     expect(page.locator(".cm-content")).to_contain_text("c2q(z, x)")
     page.goto(link[:-4] + "0000")
     page.reload()
-    expect(page.get_by_role("alert")).to_contain_text("is kept")
+    expect(page.get_by_role("alert")).to_contain_text("is stored")
 
 
 def test_the_back_button_restores_the_previous_query(page: Page) -> None:

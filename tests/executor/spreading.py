@@ -7,6 +7,7 @@ from random import Random
 
 from headrace.algebra.physical import (
     Coalesce,
+    ComputeColumns,
     EmptyRelation,
     Exchange,
     FilterRows,
@@ -95,7 +96,7 @@ class _Spreading:
                 return self._add(ToKernel(), (scan,), old.columns), ANY
             case EmptyRelation():
                 inputs: list[Spread] = []
-            case FilterRows() | ProjectColumns():
+            case FilterRows() | ProjectColumns() | ComputeColumns():
                 inputs = [self._home(old.inputs[0])]
             case Coalesce():
                 inputs = [self._gathered(old.inputs[0])]

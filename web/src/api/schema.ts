@@ -561,7 +561,7 @@ export interface components {
         };
         /**
          * Estimate
-         * @description What the cost model expects of a node, per unit of application time.
+         * @description The cost model's estimates of a node, per unit of application time.
          */
         readonly Estimate: {
             /**
@@ -1494,8 +1494,9 @@ export interface components {
         };
         /**
          * PlanWindow
-         * @description The window of a label of a stream, in time units of the catalog; a label of a stored
-         *     graph has none.
+         * @description The window of a label of a stream, in time units of the catalog.
+         *
+         *     A label of a stored graph has no window.
          */
         readonly PlanWindow: {
             /** Label */
@@ -2494,7 +2495,7 @@ export interface operations {
                     readonly "application/json": readonly components["schemas"]["LanguageDocument"][];
                 };
             };
-            /** @description No JSON */
+            /** @description The body is not JSON */
             readonly 400: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2503,7 +2504,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not from a page of another origin, nor without a token that allows it */
+            /** @description The request comes from a page of another origin, or its token does not allow it */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2512,7 +2513,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No such thing */
+            /** @description Nothing has this id or name */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2521,7 +2522,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not in this state */
+            /** @description The state of the query or stream does not allow it */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2530,7 +2531,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too large a body */
+            /** @description The body is too large */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2539,7 +2540,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A query or request that cannot be taken */
+            /** @description The query or the request is invalid */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2548,7 +2549,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many at once; Retry-After says when */
+            /** @description Too many requests; Retry-After says when to try again */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2557,7 +2558,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not now; Retry-After says when */
+            /** @description Not available now; Retry-After says when to try again */
             readonly 503: {
                 headers: {
                     readonly [name: string]: unknown;
