@@ -241,7 +241,7 @@ def test_properties_of_a_users_streams_reach_results(rocksdb: SparkSession, tmp_
 def test_a_column_of_another_type_is_refused(rocksdb: SparkSession, tmp_path: Path) -> None:
     other = DDL.replace("weight double", "weight string")
     given = rocksdb.readStream.schema(other).parquet(str(tmp_path))
-    with pytest.raises(InputError, match="Column weight of the stream 's' is string, where"):
+    with pytest.raises(InputError, match="Column weight of the stream 's' is string, but"):
         stream(rocksdb, FILTERED, {"s": given})
     lacking = rocksdb.readStream.schema("src string, trg string, label string, ts long")
     with pytest.raises(InputError, match="no column name, weight; it has"):
