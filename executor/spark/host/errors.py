@@ -101,9 +101,9 @@ class InputError(ExecutionError):
 class ChangedInputError(InputError):
     """A file was changed, or removed, while it was read: the rows may be of two states."""
 
-    def __init__(self, path: str, told: str = "the file was changed while it was read.") -> None:
+    def __init__(self, message: str) -> None:
         super().__init__(
-            f"{path}: {told}",
+            message,
             "Nothing of it was processed. Start again when the file is complete. Put parts of what "
             "grows into a folder that is followed (follow: true in the catalog).",
         )

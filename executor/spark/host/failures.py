@@ -27,7 +27,7 @@ _OF_CHECKPOINT = re.compile(
     r"(?:batch \d+|/(?:sources|state|offsets|commits)/\S+) (?:doesn't|does not) exist"
 )
 _OVER_BUDGET = re.compile(r"StepBudgetError: (.*)")
-_CHANGED = re.compile(r"ChangedInputError: (.*): the file was changed while it was read")
+_CHANGED = re.compile(r"ChangedInputError: (.*)")
 _LENIENT = Remedy("strict", "run without stopping at such rows")
 _SEE_ALL = Remedy("logs", "see all that Spark says")
 

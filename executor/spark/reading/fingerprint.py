@@ -55,8 +55,9 @@ def check_unchanged(before: Sequence[FileState], inputs: Inputs) -> None:
     try:
         after = fingerprint(inputs)
     except InputError as error:
-        path, _, reason = error.message.partition(": ")
-        raise ChangedInputError(path, f"{reason} It was there when the run began.") from error
+        message = f"{error.message}, although the file was there when the run began."
+        raise ChangedInputError(message) from error
     changed = [new for old, new in zip(before, after, strict=True) if old != new]
     if changed:
-        raise ChangedInputError(changed[0]["reading"]["path"])
+        path = changed[0]["reading"]["path"]
+        raise ChangedInputError(f"{path}: the file was changed while it was read.")

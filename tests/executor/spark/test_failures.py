@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from pyspark.errors import StreamingQueryException
 
-from headrace.executor.spark.host.errors import BudgetError, SlowStartError, SparkFailedError
+from headrace.catalog.edges import EdgeFile
+from headrace.executor.spark.host.errors import (
+    BudgetError,
+    ChangedInputError,
+    SlowStartError,
+    SparkFailedError,
+)
 from headrace.executor.spark.host.failures import failure_of
+from headrace.executor.spark.reading.sources import StoredGraph
 
 STREAM_FAILED = (
     "[STREAM_FAILED] Query [id = f0849b15, runId = 31c62fe7] terminated with exception: "
@@ -102,3 +111,22 @@ def test_start_time_outs_are_recognised_in_every_wording(text: str) -> None:
 )
 def test_other_failures_are_not_start_time_outs(text: str) -> None:
     assert not isinstance(failure_of(StreamingQueryException(text)), SlowStartError)
+
+
+@pytest.mark.parametrize("change", ["appended", "removed"])
+def test_a_file_that_changed_under_a_worker_is_named(tmp_path: Path, change: str) -> None:
+    path = tmp_path / "k.csv"
+    path.write_text("src,trg,label\n2,x,k\n")
+    graph = StoredGraph.of("g", [EdgeFile(str(path), stored=True)])
+    graph.check_unchanged()
+    if change == "removed":
+        path.unlink()
+    else:
+        path.write_text("src,trg,label\n2,x,k\n3,y,k\n")
+    with pytest.raises(ChangedInputError) as raised:
+        graph.check_unchanged()
+    traced = f"{STREAM_FAILED}headrace.executor.spark.host.errors.ChangedInputError: {raised.value}"
+    error = failure_of(StreamingQueryException(traced))
+    assert isinstance(error, ChangedInputError)
+    assert (error.message, error.hint) == (raised.value.message, raised.value.hint)
+    assert error.message.startswith(f"{path}: ")
