@@ -131,7 +131,7 @@ class _Source(_Shape):
     def _format(cls, name: str) -> str:
         formats = (*FILE_FORMATS, *LIVE_FORMATS)
         if name not in formats:
-            raise ValueError(f"{name} is no known format; expected one of {', '.join(formats)}")
+            raise ValueError(f"{name} is not a known format; expected one of {', '.join(formats)}")
         return name
 
     @model_validator(mode="after")
@@ -235,7 +235,7 @@ class _Stream(_Shape):
             if name in (*roles, *ROLES):
                 raise PlacedError(
                     ("properties", name),
-                    f"it is no property: every {every} has it; give the property another "
+                    f"it is not a property: every {every} has it; give the property another "
                     "name, and its column in columns",
                 )
         names = (*roles, *self.properties)

@@ -214,7 +214,7 @@ def read_all(
 def read_messages(file: EdgeFile, messages: Sequence[bytes]) -> Iterator[tuple[list[str], RawRows]]:
     """The raw rows of messages in the layout of a text file, with the role of each column.
 
-    Each message is one row, and its position is its line number; an empty message is no row. The
+    Each message is one row, and its position is its line number; an empty message is not a row. The
     fields of CSV are ``file.names``.
 
     Raises:

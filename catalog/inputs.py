@@ -133,7 +133,7 @@ def files_of_stream(stream: Stream, time_unit: str) -> tuple[EdgeFile, ...]:
 def layout_of(stream: Stream, path: str, time_unit: str) -> EdgeFile:
     """The layout of a file under a ``path`` of a stream's source.
 
-    A format that is no file format is read as CSV.
+    A format that is not a file format is read as CSV.
 
     Raises:
         EdgeFileError: if the options are invalid.

@@ -24,8 +24,8 @@ def load(path: str | Path) -> Catalog:
     """Reads a catalog file.
 
     Raises:
-        CatalogError: if the file cannot be read, is no YAML, or is no valid catalog; the message
-            has the file, the line, the place and the expected value.
+        CatalogError: if the file cannot be read, is not YAML, or is not a valid catalog; the
+            message has the file, the line, the place and the expected value.
     """
     try:
         text = Path(path).read_text("utf-8")

@@ -64,7 +64,7 @@ def ticks_of_texts(texts: Column, time_unit: str) -> Column:
 
 
 def whole_numbers(texts: Column) -> Column:
-    """Texts as int64; null for text that is no decimal integer of 64 bits."""
+    """Texts as int64; null for text that is not a decimal integer of 64 bits."""
     short = pc.match_substring_regex(texts, _SHORT_INTEGER)
     digits = texts if pc.all(short).as_py() else pc.if_else(short, texts, None)
     numbers: Column

@@ -190,7 +190,7 @@ class Formula:
                 tree = ast.parse(equation.replace("·", "*"), mode="eval")
                 defined[equation] = ast.unparse(_Evaluated(constant_lines).visit(tree))
             body.append(f"{symbol} = {defined[equation]}")
-            defined[equation] = symbol  # what is said twice is computed once
+            defined[equation] = symbol  # compute an equation that occurs twice only once
         source = "\n    ".join([f"def formula({', '.join(['constants', *quantities])}):", *body])
         scope: dict[str, Any] = {"log2": log2}
         exec(f"{source}\n    return {result}", scope)

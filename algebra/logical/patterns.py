@@ -33,10 +33,7 @@ class Pattern(LogicalOperator):
 
     def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
         """Variables renumbered by first occurrence."""
-        number: dict[int, int] = {}
-        for binding in self.bindings:
-            for variable in binding:
-                number.setdefault(variable, len(number))
+        number = _by_first_occurrence(self.bindings)
         if all(old == new for old, new in number.items()):
             return self, inputs
         names = tuple(self.names[v] for v in number) if self.names else ()
@@ -79,10 +76,7 @@ class FilteredPattern(LogicalOperator):
 
     def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
         """Variables renumbered by first occurrence, the predicate in its normal form."""
-        number: dict[int, int] = {}
-        for binding in self.bindings:
-            for variable in binding:
-                number.setdefault(variable, len(number))
+        number = _by_first_occurrence(self.bindings)
         left, right = (tuple(number[v] for v in binding) for binding in self.bindings)
         return (
             FilteredPattern(
@@ -171,3 +165,12 @@ def _relabelled(r: regex.Regex, relabel: Callable[[regex.Symbol], regex.Symbol])
             return regex.Optional(_relabelled(part, relabel))
         case _:
             return r
+
+
+def _by_first_occurrence(bindings: Sequence[tuple[int, ...]]) -> dict[int, int]:
+    """A new number for each variable, in the order in which the variables first occur."""
+    number: dict[int, int] = {}
+    for binding in bindings:
+        for variable in binding:
+            number.setdefault(variable, len(number))
+    return number

@@ -244,7 +244,7 @@ def moved(below: Distribution, columns: Sequence[int]) -> Distribution:
 
 
 def hashed_by(columns: Sequence[int]) -> Distribution:
-    """The distribution hashed by each of the columns; rows lie anywhere if there is no column."""
+    """The distribution hashed by each of the columns; without columns, rows lie anywhere."""
     return Distribution(Spread.HASH, tuple(columns)) if columns else ANY
 
 

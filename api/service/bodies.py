@@ -123,7 +123,7 @@ class QueryBody(_Body):
         le=10_000_000,
         description="the maximum number of edges in a micro-batch",
     )
-    strict: bool = Field(default=False, description="stop at the first row that is no edge")
+    strict: bool = Field(default=False, description="stop at the first row that is not an edge")
 
 
 class QueryLine(Document):
@@ -138,7 +138,7 @@ class QueryLine(Document):
         speed: the replay rate of files, in time units per second.
         interval: the least time between two micro-batches.
         largest_batch: the maximum number of edges in a micro-batch.
-        strict: whether the query stops at the first row that is no edge.
+        strict: whether the query stops at the first row that is not an edge.
         state: the state of the query.
         created: when the query was added, as ISO 8601.
         started: when its first run began.

@@ -39,7 +39,7 @@ class Start:
         speed: the replay rate of files, in time units per second; None for no limit.
         interval: the least time between two micro-batches, such as ``10 seconds``.
         largest_batch: the maximum number of edges in a micro-batch.
-        strict: whether to stop at the first row that is no edge.
+        strict: whether to stop at the first row that is not an edge.
     """
 
     query: str

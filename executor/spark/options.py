@@ -17,7 +17,7 @@ class RunOptions:
         checkpoint: the folder to resume the run from, or to keep its checkpoint in. Without one
             only a run whose output is a folder or a file can be resumed.
         rejected: the file for rows that are no edges. Default: beside the results.
-        strict: stop at the first row that is no edge.
+        strict: stop at the first row that is not an edge.
         interval: the least time between two micro-batches, such as ``"10 seconds"``. Default:
             each starts when the one before has ended.
         speed: replay files at this rate, in time units of the stream per second of the clock. A

@@ -226,7 +226,7 @@ def test_a_catalog_declares_properties(tmp_path: Path) -> None:
             r"catalog:5: streams.s.properties.weight: expected string, integer",
         ),
         ("columns: {weight", "columns: {wieght", "columns.wieght: it is neither one of src, trg"),
-        ("name: string", "ts: integer", "properties.ts: it is no property: every edge has it"),
+        ("name: string", "ts: integer", "properties.ts: it is not a property: every edge has it"),
         ("{weight: 4}", "{w: 4}", "labels.a.distinct_properties.w: it is not among the properties"),
         ("{weight: 4}", "{weight: -4}", "expected at least 0"),
     ],

@@ -203,7 +203,8 @@ STATISTICS = "rate: 1, distinct_src: 2, distinct_trg: 3"
         ),
         (
             "streams: {s: {source: {format: java.lang.Runtime}}}",
-            "1: streams.s.source.format: java.lang.Runtime is no known format; expected one of csv",
+            "1: streams.s.source.format: java.lang.Runtime is not a known format; expected one of "
+            "csv",
         ),
         ("streams: {s: {source: {path: x}}}", "1: streams.s.source.format: it is missing"),
         (

@@ -122,8 +122,8 @@ def test_a_catalog_describes_vertex_files(tmp_path: Path) -> None:
 def test_invalid_declarations_of_vertices_are_refused() -> None:
     for line, message in [
         ("columns: {src: a}", "src: it is neither one of id, label, ts, op nor among"),
-        ("properties: {id: string}", "id: it is no property: every vertex has it"),
-        ("properties: {trg: string}", "trg: it is no property: every vertex has it"),
+        ("properties: {id: string}", "id: it is not a property: every vertex has it"),
+        ("properties: {trg: string}", "trg: it is not a property: every vertex has it"),
     ]:
         with pytest.raises(CatalogError, match=message):
             loads(f"streams: {{p: {{vertices: true, {line}}}}}")

@@ -132,7 +132,7 @@ def spool(
         plan: the plan; the spool keeps the labels and properties that it reads.
         inputs: the files by stream, with an entry for every stream of the plan.
         rejected: the file for rows that are no edges, as JSON lines; created with the first one.
-        strict: whether a row that is no edge stops the run.
+        strict: whether a row that is not an edge stops the run.
         on_read: called with the progress of reading.
         largest_slice: the largest number of edges in a micro-batch; the first ones are smaller, so
             that first results come early.

@@ -2,8 +2,8 @@
 
 In: sources of a catalog. Out: for each source a DataFrame for
 :func:`headrace.executor.spark.stream.edges_of`. Python workers check the rows, as a replay checks
-the rows of files. A row that is no edge is written to a folder. The name of the file has the number
-of the micro-batch, so a batch that is run again replaces its own file.
+the rows of files. A row that is not an edge is written to a folder. The name of the file has the
+number of the micro-batch, so a batch that is run again replaces its own file.
 """
 
 from __future__ import annotations

@@ -1673,7 +1673,7 @@ export interface components {
             readonly speed?: number | null;
             /**
              * Strict
-             * @description stop at the first row that is no edge
+             * @description stop at the first row that is not an edge
              * @default false
              */
             readonly strict?: boolean;
@@ -1737,7 +1737,7 @@ export interface components {
          *         speed: the replay rate of files, in time units per second.
          *         interval: the least time between two micro-batches.
          *         largest_batch: the maximum number of edges in a micro-batch.
-         *         strict: whether the query stops at the first row that is no edge.
+         *         strict: whether the query stops at the first row that is not an edge.
          *         state: the state of the query.
          *         created: when the query was added, as ISO 8601.
          *         started: when its first run began.
