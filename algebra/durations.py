@@ -122,7 +122,7 @@ def text(count: int, time_unit: str = "second") -> str:
 def _of_unit(match: re.Match[str]) -> Fraction:
     size = _MICROSECONDS.get(match[2].lower())
     if size is None:
-        raise DurationError(match[0], f"{match[2]!r} is no unit of time here", _WRITTEN)
+        raise DurationError(match[0], f"{match[2]!r} is not a unit of time here", _WRITTEN)
     return Fraction(match[1]) * size
 
 
@@ -130,7 +130,7 @@ def _of_iso(written: str) -> Fraction:
     match = _ISO.fullmatch(written)
     if match is None or not any(match.groups()) or written[-1] in "Tt":
         calendar = re.fullmatch(r"P[0-9.YMWD]*[YM].*", written, re.IGNORECASE)
-        why = "months and years have no fixed length" if calendar else "it is no length of time"
+        why = "months and years have no fixed length" if calendar else "it is not a length of time"
         raise DurationError(written, why, _WRITTEN)
     sizes = (_MICROSECONDS[unit] for unit in "wdhms")
     return sum(

@@ -198,7 +198,7 @@ class PhysicalPlan(_Model):
         for node, scan in self.scans:
             if scan.slide is not None and scan.slide % every:
                 raise ValueError(
-                    f"node {node.id}: evaluate_every {every} is no divisor of its slide"
+                    f"node {node.id}: evaluate_every {every} is not a divisor of its slide"
                 )
             if scan.update_pattern is not None:
                 raise ValueError(f"node {node.id}: evaluate_every does not go with deletions")

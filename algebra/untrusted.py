@@ -49,7 +49,7 @@ def parsed(text: str) -> object:
     """The value of a JSON text.
 
     Raises:
-        DocumentError: if it is no JSON (RFC 8259), too long or too deep, has a key twice, or a
+        DocumentError: if it is not JSON (RFC 8259), too long or too deep, has a key twice, or a
             number that is none of 64 bits.
     """
     if len(text) > LONGEST_DOCUMENT:
@@ -71,14 +71,14 @@ def parsed(text: str) -> object:
 def _integer(text: str) -> int:
     value = int(text) if len(text) <= 20 else _LARGEST + 1
     if not _SMALLEST <= value <= _LARGEST:
-        raise DocumentError(f"{text[:24]}... is no integer of 64 bits")
+        raise DocumentError(f"{text[:24]}... is not an integer of 64 bits")
     return value
 
 
 def _number(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise DocumentError(f"{text[:24]} is no number of 64 bits")
+        raise DocumentError(f"{text[:24]} is not a number of 64 bits")
     return value
 
 
@@ -134,7 +134,7 @@ def _refuse_string(value: str) -> None:
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        raise DocumentError(f"it holds {value[:40]!r}, which is no Unicode text") from error
+        raise DocumentError(f"it holds {value[:40]!r}, which is not Unicode text") from error
 
 
 # -- for the checks of operators and plans ---------------------------------------------------

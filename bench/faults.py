@@ -69,7 +69,7 @@ class Round:
         where: the damaged file, or the kind of process.
         batch: the batch after which the fault happens.
         outcome: ``refused`` (the run ended with an error), ``went on``, or ``wrong``.
-        told: the error message.
+        message: the error message.
         wrong: the difference from the expected behaviour; empty if there is none.
         seconds: the time of the round.
     """
@@ -79,12 +79,12 @@ class Round:
     where: str
     batch: int
     outcome: Literal["refused", "went on", "wrong"] = "went on"
-    told: str = ""
+    message: str = ""
     wrong: str = ""
     seconds: float = 0.0
 
 
-class _Stop(Exception):  # noqa: N818 - it is no error
+class _Stop(Exception):  # noqa: N818 - it is not an error
     """Stops a run at the batch of its fault."""
 
 
@@ -132,7 +132,7 @@ class Trial:
                 done.where = str(file.relative_to(self._folder / "run"))
                 self._tried(done, None, (DamagedError,))
                 if done.outcome == "refused":
-                    if str(file.parent) not in done.told and file.name not in done.told:
+                    if str(file.parent) not in done.message and file.name not in done.message:
                         done.wrong = "the error does not name the file"
                     file.write_bytes(whole)
         if done.outcome == "refused":
@@ -153,11 +153,11 @@ class Trial:
         try:
             self._start(on_progress)
         except ExecutionError as error:
-            done.outcome, done.told = "refused", str(error)
+            done.outcome, done.message = "refused", str(error)
             if not isinstance(error, expected) or not error.hint:
                 done.wrong = f"{type(error).__name__} is unexpected or has no hint"
         except Exception as error:
-            done.outcome, done.told = "refused", repr(error)
+            done.outcome, done.message = "refused", repr(error)
             done.wrong = "the error is not one of Headrace"
         more = self._lines() - self._expected
         if more:
@@ -276,7 +276,7 @@ def faults(
             if console:
                 console.print(
                     f"{name}, {done.fault} ({done.where}) after batch {done.batch}: "
-                    f"{done.outcome} {done.wrong} {done.told.splitlines()[:1]}",
+                    f"{done.outcome} {done.wrong} {done.message.splitlines()[:1]}",
                     soft_wrap=True,
                     markup=False,
                 )

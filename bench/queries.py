@@ -94,8 +94,8 @@ def pattern(edges: Edges, kept: tuple[int, ...] | None = None) -> str:
 
 def _budgeted(name: str, text: str, budget_ms: float) -> Case:
     """A query too large to be searched to the end: within its time, and nearly as cheap."""
-    told = f"{budget_ms / 1000:g} s" if budget_ms >= 1000 else f"{budget_ms:g} ms"
-    return Case(f"{name}, {told}", text, budget_ms, budget_ms, 1.2)
+    budget = f"{budget_ms / 1000:g} s" if budget_ms >= 1000 else f"{budget_ms:g} ms"
+    return Case(f"{name}, {budget}", text, budget_ms, budget_ms, 1.2)
 
 
 def cases() -> list[Case]:

@@ -30,7 +30,7 @@ from headrace.algebra.plan import PhysicalPlan
 from headrace.catalog.model import Catalog, LabelStatistics, Stream
 from headrace.executor.spark.exchange.blocks import REPORT
 from headrace.executor.spark.exchange.packing import Message, arrow_bytes, packed, partition_keys
-from headrace.executor.spark.exchange.wire import leaves_of, wire_of
+from headrace.executor.spark.exchange.wire import scan_inputs_of, wire_of
 from headrace.executor.spark.stage import partition
 from headrace.executor.spark.stage.partition import PartitionBatch
 from headrace.executor.spark.state import snapshot
@@ -96,7 +96,7 @@ class Run:
         self._plan = plan
         stage = stages_of(plan)[0]
         self._schema = wire_of(plan, stage).schema
-        scans = (leaf.scan for leaf in leaves_of(plan, stage))
+        scans = (scan_input.scan for scan_input in scan_inputs_of(plan, stage))
         self._labels = [scan.label for scan in scans if isinstance(scan, WindowScan)]
         self._document = plan.to_json()
         self.metadata: str | None = None

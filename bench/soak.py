@@ -1,8 +1,8 @@
 """Kills running queries repeatedly and compares results: ``python -m bench.soak --kills 100``.
 
 Queries run through ``headrace run`` on generated streams, with two partitions. Each kill (SIGKILL)
-hits the driver, its JVM, a Python worker or all of them (:mod:`bench.victims`). A part of the kills
-is at random moments, the others at a step of a micro-batch. The first kill of a query is always at
+hits the driver, its JVM, a Python worker or all of them (:mod:`bench.fault_injection`). Some kills
+are at random moments, the others at a step of a micro-batch. The first kill of a query is always at
 a file of its first batch. The same command is started again until it ends. Then the output folder
 must have the results of an undisturbed run: the same snapshots, no line more often, no torn line.
 """
@@ -26,8 +26,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from bench.fault_injection import FILES, KINDS, MOMENTS, KillableRun, Kind, Moment, Watch
 from bench.measuring import Spread, headline, machine, save
-from bench.victims import FILES, KINDS, MOMENTS, KillableRun, Kind, Moment, Watch
 
 OFTEN: Final[tuple[Kind, ...]] = ("worker", "worker", "worker", *KINDS)
 """The kinds to choose from: mostly workers, since a killed worker needs no restart."""
@@ -129,7 +129,7 @@ def lines_of(folder: Path) -> tuple[Counter[str], list[str]]:
             try:
                 lines[json.dumps(json.loads(line), sort_keys=True)] += 1
             except ValueError:
-                torn.append(f"{file.name} has a line that is no JSON: {line[:80]}")
+                torn.append(f"{file.name} has a line that is not JSON: {line[:80]}")
     return lines, torn
 
 

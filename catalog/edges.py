@@ -110,7 +110,7 @@ class EdgeFile:
         for name in self.properties:
             if name in (*self.roles, *ROLES):
                 every = "vertex" if self.vertices else "edge"
-                raise EdgeFileError(f"{self.path}: {name} is no property: every {every} has it")
+                raise EdgeFileError(f"{self.path}: {name} is not a property: every {every} has it")
 
     @property
     def roles(self) -> tuple[str, ...]:

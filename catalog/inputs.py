@@ -114,7 +114,7 @@ def files_of_stream(stream: Stream, time_unit: str) -> tuple[EdgeFile, ...]:
         raise EdgeFileError(f"stream {stream.name}: it has no source")
     if source.live:
         raise EdgeFileError(
-            f"stream {stream.name}: {source.format!r} is no file format; "
+            f"stream {stream.name}: {source.format!r} is not a file format; "
             f"files are {', '.join(FILE_FORMATS)}"
             if source.format not in FILE_FORMATS
             else f"stream {stream.name}: its folder is followed, so it has no end"

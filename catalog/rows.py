@@ -171,7 +171,7 @@ def _why_no_time(value: object, unit: str) -> str:
         microseconds_per_tick(unit) is None
         and ticks_of_texts(text, "second")[0].as_py() is not None
     ):
-        return f"ts {str(value)!r} is a date, but the time unit {unit!r} is no length of time"
+        return f"ts {str(value)!r} is a date, but the time unit {unit!r} is not a length of time"
     return f"ts {str(value)!r} is neither a whole number nor ISO-8601"
 
 

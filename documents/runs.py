@@ -25,7 +25,7 @@ class ProgressDocument(Document):
         edges: the number of edges with a label that the plan reads.
         results: the number of results.
         late: the number of late edges.
-        rejected: the number of rows that are no edges.
+        rejected: the number of rows that are not edges.
         now: the application time reached, in time units; null before the first edge.
         lag: the time that a live stream is behind the clock, in seconds; null if unknown.
         ticks: the application time since the first edge, in time units.
@@ -117,7 +117,7 @@ class AnalysisDocument(Document):
 
     Attributes:
         edges: the number of edges in the input.
-        rejected: the number of rows that are no edges.
+        rejected: the number of rows that are not edges.
         results: the number of results.
         ticks: the application time of the input, in time units.
         seconds: the time of the run, without reading the input.

@@ -14,7 +14,7 @@ from ..algebra.physical import Exchange, FilterRows
 from ..algebra.plan import PhysicalPlan, PlanError
 from ..algebra.properties import ANY, BROADCAST, SINGLE, Convention, Distribution, UpdatePattern
 from . import predicates
-from .scans import leaves, reached
+from .scans import reached, scan_inputs
 
 
 def check(plan: PhysicalPlan) -> None:
@@ -27,7 +27,7 @@ def check(plan: PhysicalPlan) -> None:
     if plan.update_patterns()[plan.root] is UpdatePattern.MARKED:
         raise PlanError(f"node {plan.root}: no RETRACT expands the deletions of its scans")
     widths = widths_of(plan)
-    scanned = {leaf.node for leaf in leaves(plan)}
+    scanned = {scan_input.node for scan_input in scan_inputs(plan)}
     for i in widths.keys() - scanned:
         operator = plan.nodes[i].operator
         if isinstance(operator, FilterRows):
@@ -55,7 +55,7 @@ def widths_of(plan: PhysicalPlan) -> dict[int, int]:
     Raises:
         PlanError: if an operator does not fit its inputs, with the node's id.
     """
-    widths = {leaf.node: leaf.width for leaf in leaves(plan)}
+    widths = {scan_input.node: scan_input.width for scan_input in scan_inputs(plan)}
     for i in sorted(reached(plan, widths) - widths.keys()):
         node = plan.nodes[i]
         try:
@@ -75,7 +75,9 @@ def distributions(plan: PhysicalPlan) -> dict[int, Distribution]:
         PlanError: if the inputs of an operator are not distributed as it requires.
     """
     several = plan.parallelism > 1
-    lie = dict.fromkeys((leaf.node for leaf in leaves(plan)), ANY if several else SINGLE)
+    lie = dict.fromkeys(
+        (scan_input.node for scan_input in scan_inputs(plan)), ANY if several else SINGLE
+    )
     for i in sorted(widths_of(plan).keys() - lie.keys()):
         node = plan.nodes[i]
         try:

@@ -61,7 +61,7 @@ class Dictionary:
         the largest expiry of its rows.
 
         Raises:
-            ValueError: for a type that is no value type.
+            ValueError: for a type that is not a value type.
         """
         values = plain(values)
         if len(values) != len(expiries):

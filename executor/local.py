@@ -21,7 +21,7 @@ from .operators.rewindow import kept_beyond
 from .partitioned import Partitioned, plan_counters
 from .pipeline import Pipeline
 from .reorder import ReorderBuffer
-from .scans import Leaf, leaves, property_column
+from .scans import ScanInput, property_column, scan_inputs
 from .slides import aligned_time
 from .watermarks import NEVER, Seen, Watermark, streams_read
 
@@ -80,23 +80,31 @@ class LocalRun:
         self.partitioned = Partitioned(plan, self.dictionary)
         self._plan = plan
         self._streams = streams_read(plan)
-        self._leaves = leaves(plan)
-        self._passed = {leaf.node: [Counters()] * len(leaf.predicates) for leaf in self._leaves}
-        self._reorder_buffers = {leaf.node: ReorderBuffer() for leaf in self._leaves}
+        self._scan_inputs = scan_inputs(plan)
+        self._passed = {
+            scan_input.node: [Counters()] * len(scan_input.predicates)
+            for scan_input in self._scan_inputs
+        }
+        self._reorder_buffers = {
+            scan_input.node: ReorderBuffer() for scan_input in self._scan_inputs
+        }
         self.watermark = Watermark()
         self.late: list[LateEdge] = []
 
     def push(self, edges: Sequence[pa.RecordBatch]) -> Batch:
         """Processes record batches of one range of time, each sorted by ts.
 
-        The batches have the columns of :meth:`headrace.executor.scans.Leaf.select`. Decode the
+        The batches have the columns of :meth:`headrace.executor.scans.ScanInput.select`. Decode the
         results (:meth:`results`) before the next call.
 
         Raises:
             ValueError: for edges out of order or of the wrong vertex type.
         """
         return self._processed(
-            {leaf.node: [self._selected(leaf, batch) for batch in edges] for leaf in self._leaves}
+            {
+                scan_input.node: [self._selected(scan_input, batch) for batch in edges]
+                for scan_input in self._scan_inputs
+            }
         )
 
     def take(self, edges: Sequence[pa.RecordBatch], clock: int | None = None) -> Batch:
@@ -117,9 +125,9 @@ class LocalRun:
             seen |= Seen(_largest_times(batch, self._streams))
             self._set_aside(batch)
             timely = batch.filter(pa.array(_times(batch) >= self.watermark.at))
-            for leaf in self._leaves:
-                selected = pa.Table.from_batches([self._selected(leaf, timely)])
-                self._reorder_buffers[leaf.node].add(selected)
+            for scan_input in self._scan_inputs:
+                selected = pa.Table.from_batches([self._selected(scan_input, timely)])
+                self._reorder_buffers[scan_input.node].add(selected)
         self.watermark = self.watermark.after(seen, self._streams)
         return self._released(None if self.watermark.at == NEVER else self.watermark.at)
 
@@ -140,35 +148,41 @@ class LocalRun:
     def _processed(
         self, selected: Mapping[int, Sequence[pa.RecordBatch]], until: int | None = None
     ) -> Batch:
-        """Processes the selected edges of each leaf, by node; every batch is sorted by ts."""
+        """Processes the selected edges of each scan input, by node; every batch is sorted by ts."""
         if self.partitioned.now is not None:
             self.dictionary.tick(self.partitioned.now)
         rows = {}
-        for leaf in self._leaves:
-            encoded = [leaf.encode(batch, self.dictionary) for batch in selected[leaf.node]]
-            rows[leaf.node] = merged([Batch.empty(len(leaf.columns)), *encoded])
+        for scan_input in self._scan_inputs:
+            encoded = [
+                scan_input.encode(batch, self.dictionary) for batch in selected[scan_input.node]
+            ]
+            rows[scan_input.node] = merged([Batch.empty(len(scan_input.columns)), *encoded])
         if until is not None:
             until = aligned_time(until, self._plan.evaluate_every)
         return self.partitioned.process(rows, until)
 
-    def _selected(self, leaf: Leaf, edges: pa.RecordBatch) -> pa.RecordBatch:
-        """The edges that a leaf selects; counts the output of its scan and of each filter."""
-        *before, selected = leaf.steps(edges)
+    def _selected(self, scan_input: ScanInput, edges: pa.RecordBatch) -> pa.RecordBatch:
+        """The edges that a scan input selects; counts the output of its scan and of each filter."""
+        *before, selected = scan_input.steps(edges)
         for i, remaining in enumerate(before):
             ts = np.array(remaining["ts"].cast(pa.int64()), np.int64)
-            rows = Batch(np.empty((0, len(ts)), np.int64), leaf.start(ts), leaf.expiry(ts))
-            self._passed[leaf.node][i] = self._passed[leaf.node][i].then(counters_of(rows))
+            rows = Batch(
+                np.empty((0, len(ts)), np.int64), scan_input.start(ts), scan_input.expiry(ts)
+            )
+            self._passed[scan_input.node][i] = self._passed[scan_input.node][i].then(
+                counters_of(rows)
+            )
         return selected
 
     def _set_aside(self, edges: pa.RecordBatch) -> None:
-        """Adds to ``late`` the late edges that some leaf selects."""
+        """Adds to ``late`` the late edges that some scan input selects."""
         late = edges.filter(pa.array(_times(edges) < self.watermark.at))
         if not late.num_rows:
             return
         numbered = late.append_column("#", pa.array(range(late.num_rows)))
         read: set[Any] = set()
-        for leaf in self._leaves:
-            read.update(leaf.select(numbered)["#"].to_pylist())
+        for scan_input in self._scan_inputs:
+            read.update(scan_input.select(numbered)["#"].to_pylist())
         for number, edge in enumerate(late.to_pylist()):
             if number in read:
                 stream = edge.pop("stream", self._streams[0].name)
@@ -190,7 +204,7 @@ class LocalRun:
 
     @property
     def counters(self) -> dict[int, Counters]:
-        """Counters by node id; those of a leaf have only the rows of its output."""
+        """Counters by node id; those of a scan input have only the rows of its output."""
         return plan_counters(self._plan, self.partitioned.counters, self._passed)
 
 

@@ -18,7 +18,7 @@ from .counters import Counters
 from .dictionary import Dictionary
 from .partitions import Partition
 from .pipeline import Pipeline, StageInput, StageNode
-from .scans import leaves
+from .scans import scan_inputs
 from .stages import Flow, Stage, stages_of
 
 
@@ -71,11 +71,11 @@ def plan_counters(
         passed: by scan input, the counters of the scan, then those of each FILTER but the last.
     """
     all_nodes = dict(counters)
-    for leaf in leaves(plan):
-        if leaf.node not in all_nodes:
+    for scan_input in scan_inputs(plan):
+        if scan_input.node not in all_nodes:
             continue
-        node, rows = leaf.node, all_nodes[leaf.node]
-        before = list((passed or {}).get(leaf.node, ()))
+        node, rows = scan_input.node, all_nodes[scan_input.node]
+        before = list((passed or {}).get(scan_input.node, ()))
         while plan.nodes[node].inputs:
             below = rows
             if isinstance(plan.nodes[node].operator, FilterRows):
@@ -106,11 +106,11 @@ class Partitioned:
             for stage in self.stages
         )
 
-    def process(self, leaves: Mapping[int, Batch], until: int | None = None) -> Batch:
+    def process(self, batches: Mapping[int, Batch], until: int | None = None) -> Batch:
         """Processes a batch for each scan input and returns the results.
 
         Args:
-            leaves: batches by the node id of the scan input; inputs without rows may be absent.
+            batches: batches by the node id of the scan input; one without rows may be absent.
             until: the application time after this call, FOREVER at the end of the input; by
                 default the largest ts.
 
@@ -118,9 +118,9 @@ class Partitioned:
             ValueError: if a batch is not sorted by ts, starts before rows processed earlier, or
                 has an unknown node id.
         """
-        now = max((int(batch.ts[-1]) for batch in leaves.values() if len(batch)), default=None)
+        now = max((int(batch.ts[-1]) for batch in batches.values() if len(batch)), default=None)
         now = until if until is not None else now
-        rows = {leaf: [batch] for leaf, batch in leaves.items()}
+        rows = {node: [batch] for node, batch in batches.items()}
         for stage, pipelines in zip(self.stages, self.pipelines, strict=True):
             inputs: list[dict[int, Batch]] = [{} for _ in pipelines]
             for flow in stage.inputs:

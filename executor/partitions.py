@@ -34,7 +34,7 @@ def partitions_of(values: Values, partitions: int) -> IntArray:
     """The partition of each value, by number.
 
     Raises:
-        ValueError: for a type that is no value type.
+        ValueError: for a type that is not a value type.
     """
     partition_of = np.zeros(len(values), np.int64)
     if partitions == 1 or not len(values):

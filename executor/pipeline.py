@@ -53,7 +53,7 @@ class StageNode:
 
 @dataclass(frozen=True, slots=True)
 class StageInput:
-    """Rows from outside the stage: a leaf of the plan, or the output of another stage."""
+    """Rows from outside the stage: a scan input of the plan, or the output of another stage."""
 
     id: int
     width: int

@@ -1,9 +1,10 @@
 """Scan inputs: the scans of a plan with the FILTERs and PROJECTs directly above them.
 
-A scan input, a :class:`Leaf` of the plan, is a WSCAN or WSCAN_UNION node and the chain above it, up
-to the TO_KERNEL that hands its rows to compiled operators. The reader of a source selects the rows
-of a scan input (in process by :meth:`Leaf.select`; on Spark in SQL, from the same predicates by
-:func:`headrace.executor.predicates.spark_sql`) and encodes them as a batch by :meth:`Leaf.encode`.
+A :class:`ScanInput` of a plan is a WSCAN or WSCAN_UNION node and the chain above it, up to the
+TO_KERNEL that hands its rows to compiled operators. The reader of a source selects the rows of a
+scan input and encodes them as a batch (:meth:`ScanInput.encode`). In process
+:meth:`ScanInput.select` selects them; on Spark SQL does, made from the same predicates by
+:func:`headrace.executor.predicates.spark_sql`.
 
 Each property of an edge is a column, named by :func:`property_column` so that it cannot clash with
 a vertex, the label or the stream.
@@ -50,7 +51,7 @@ def property_column(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class ScanInput:
     """A scan with its FILTERs and PROJECTs: an input of a pipeline.
 
     Attributes:
@@ -84,7 +85,7 @@ class Leaf:
     @property
     def travelling(self) -> tuple[Field, ...]:
         """The returned columns, and ``op`` if rows may be deletions."""
-        return (*self.given, DELETES) if self.deletes else self.given
+        return (*self.returned, DELETES) if self.deletes else self.returned
 
     @property
     def deletes(self) -> bool:
@@ -92,7 +93,7 @@ class Leaf:
         return self.scan.update_pattern is not None
 
     @property
-    def given(self) -> tuple[Field, ...]:
+    def returned(self) -> tuple[Field, ...]:
         """The returned columns."""
         return tuple(self.fields[column] for column in self.columns)
 
@@ -161,7 +162,7 @@ class Leaf:
         ts = np.array(edges["ts"].cast(pa.int64()), np.int64)
         exp = self.expiry(ts)
         columns = np.empty((len(self.columns), len(ts)), np.int64)
-        for place, field in enumerate(self.given):
+        for place, field in enumerate(self.returned):
             values = self._typed(edges, field)
             if field[0] in ("src", "trg") and values.null_count:
                 raise ValueError(f"{values.null_count} of {len(values)} vertices are null")
@@ -200,7 +201,7 @@ def _fits(actual: pa.DataType, kind: PropertyType) -> bool:
     return pa.types.is_integer(actual) or (kind == "number" and pa.types.is_floating(actual))
 
 
-def leaves(plan: PhysicalPlan) -> tuple[Leaf, ...]:
+def scan_inputs(plan: PhysicalPlan) -> tuple[ScanInput, ...]:
     """The scan inputs of a plan, in the order of their nodes.
 
     A scan that is read both filtered and unfiltered has two scan inputs.
@@ -210,7 +211,7 @@ def leaves(plan: PhysicalPlan) -> tuple[Leaf, ...]:
             has no declared type.
     """
     streams = {stream.name: stream for stream in plan.streams}
-    chains: dict[int, Leaf] = {}
+    chains: dict[int, ScanInput] = {}
     handed_over: set[int] = set()
     for node in plan.nodes:
         below = chains.get(node.inputs[0]) if len(node.inputs) == 1 else None
@@ -218,8 +219,8 @@ def leaves(plan: PhysicalPlan) -> tuple[Leaf, ...]:
             continue
         match node.operator:
             case WindowScan(stream=stream) | WindowScanUnion(stream=stream) as scan:
-                leaf = _scan_leaf(node.id, scan, streams.get(stream))
-                chains[node.id] = replace(leaf, every=plan.evaluate_every)
+                scan_input = _scan_input(node.id, scan, streams.get(stream))
+                chains[node.id] = replace(scan_input, every=plan.evaluate_every)
             case ToKernel() if below is not None:
                 chains[node.id] = replace(below, node=node.id)
                 handed_over.add(node.id)
@@ -236,10 +237,12 @@ def leaves(plan: PhysicalPlan) -> tuple[Leaf, ...]:
                 kept = tuple(below.columns[column] for column in columns)
                 chains[node.id] = replace(below, node=node.id, columns=kept)
     read = {i for node in reached(plan, set(chains)) - set(chains) for i in plan.nodes[node].inputs}
-    return tuple(leaf for node, leaf in chains.items() if node in read | {plan.root})
+    return tuple(scan_input for node, scan_input in chains.items() if node in read | {plan.root})
 
 
-def _scan_leaf(node: int, scan: WindowScan | WindowScanUnion, stream: PlanStream | None) -> Leaf:
+def _scan_input(
+    node: int, scan: WindowScan | WindowScanUnion, stream: PlanStream | None
+) -> ScanInput:
     """The scan input of a scan without FILTERs and PROJECTs."""
     width = 2 + len(scan.properties)
     for part in scan.scans:
@@ -252,7 +255,7 @@ def _scan_leaf(node: int, scan: WindowScan | WindowScanUnion, stream: PlanStream
             raise PlanError(
                 f"node {node} ({scan.op}): the property {name} of {scan.stream} has no type"
             )
-    return Leaf(
+    return ScanInput(
         node,
         scan,
         (),

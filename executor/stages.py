@@ -21,7 +21,7 @@ from typing import Literal
 from ..algebra.physical import Exchange
 from ..algebra.plan import PhysicalPlan
 from .checking import check, widths_of
-from .scans import leaves, reached
+from .scans import reached, scan_inputs
 
 LEAF_COLUMN = 0
 """The column that distributes the rows of a scan input without an exchange above it."""
@@ -85,15 +85,15 @@ class _Cut:
 
     def __init__(self, plan: PhysicalPlan) -> None:
         self._plan = plan
-        self._leaves = {leaf.node for leaf in leaves(plan)}
-        self._above = sorted(reached(plan, self._leaves) - self._leaves)
+        self._scan_inputs = {scan_input.node for scan_input in scan_inputs(plan)}
+        self._above = sorted(reached(plan, self._scan_inputs) - self._scan_inputs)
         self._widths = widths_of(plan)
-        self._starts = dict.fromkeys(self._leaves, 0)
+        self._starts = dict.fromkeys(self._scan_inputs, 0)
         self._ports: dict[int, Flow] = {}
         for i in self._above:
             node = plan.nodes[i]
             depth = max((self._starts[k] for k in node.inputs), default=0)
-            moves = isinstance(node.operator, Exchange) and node.inputs[0] not in self._leaves
+            moves = isinstance(node.operator, Exchange) and node.inputs[0] not in self._scan_inputs
             self._starts[i] = depth + moves
         self._read_in = self._reading_stages()
 
@@ -109,20 +109,20 @@ class _Cut:
             match node.operator:
                 case Exchange() as exchange:
                     (source,) = node.inputs
-                    if source not in self._leaves:
+                    if source not in self._scan_inputs:
                         self._starts[i] = min(read_in[i])
                         read_in[source].add(self._starts[i] - 1)
                     self._ports[i] = self._moved(source, i, exchange)
                 case _:
                     for source in node.inputs:
                         read_in[source].add(self._starts[i])
-        for leaf in self._leaves & set(read_in):
-            self._ports[leaf] = self._read(leaf)
+        for scan_input in self._scan_inputs & set(read_in):
+            self._ports[scan_input] = self._read(scan_input)
         return read_in
 
-    def _read(self, leaf: int) -> Flow:
-        width = self._widths[leaf]
-        return Flow(leaf, leaf, width, "hash" if width else "single", LEAF_COLUMN)
+    def _read(self, scan_input: int) -> Flow:
+        width = self._widths[scan_input]
+        return Flow(scan_input, scan_input, width, "hash" if width else "single", LEAF_COLUMN)
 
     def _moved(self, source: int, port: int, exchange: Exchange) -> Flow:
         column = exchange.columns[0] if exchange.columns else 0

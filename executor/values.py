@@ -31,7 +31,7 @@ def plain(values: Values) -> pa.Array[Any]:
     """Values as one array of string, large_string, int64, float64, bool or null.
 
     Raises:
-        ValueError: for a type that is no value type.
+        ValueError: for a type that is not a value type.
     """
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()

@@ -52,7 +52,7 @@ def _check_around(group: Group, digests: Mapping[Digest, GroupExpression]) -> No
     demand(logged >= {e.id for e in group.expressions}, f"the logs of G{group.id} lack a member")
     for parent in group.parents.values():
         indexed = digests.get(parent.digest) is parent
-        demand(indexed and group.id in parent.inputs, f"{parent} is no parent of G{group.id}")
+        demand(indexed and group.id in parent.inputs, f"{parent} is not a parent of G{group.id}")
     for cyclic in group.cyclic:
         demand(group.id in cyclic.inputs, f"{cyclic} does not read its own G{group.id}")
         demand(digests.get(cyclic.digest) is cyclic, f"{cyclic} is not under its digest")

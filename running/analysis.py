@@ -41,7 +41,7 @@ class Analysis:
     Attributes:
         nodes: the counters and the estimate of each node, by node id.
         edges: the number of edges in the input.
-        rejected: the number of rows that are no edges.
+        rejected: the number of rows that are not edges.
         results: the number of results.
         ticks: application time from the first edge to the last, in time units of the plan.
         seconds: the time of the run, without reading the input.

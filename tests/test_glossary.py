@@ -1,4 +1,4 @@
-"""The glossary is true, and words that it replaces are no names in the code any more."""
+"""The glossary is true, and words that it replaces are not names in the code any more."""
 
 from __future__ import annotations
 

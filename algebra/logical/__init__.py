@@ -3,7 +3,7 @@
 An operator is a value without its inputs; a :class:`LogicalExpression` is an operator
 with input expressions, and the memo pairs the same operators with input *groups*.
 Columns are positional: a relation has columns ``0 .. width-1``, an edge or path relation
-is ``(src, trg)``. Names of variables and labels are no part of an operator's identity,
+is ``(src, trg)``. Names of variables and labels are not part of an operator's identity,
 so equal sub-queries are equal under any names.
 
 ``operator.canonical(inputs)`` is the one hook that the memo calls: it brings the operator

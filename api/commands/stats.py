@@ -110,7 +110,7 @@ def _warn(measurement: Measurement) -> None:
     more = measurement.rejected_count - _REJECTED_SHOWN
     rest = f"\n  and {more:,} more" if more > 0 else ""
     count = measurement.rejected_count
-    what = "1 row is no edge" if count == 1 else f"{count:,} rows are no edges"
+    what = "1 row is not an edge" if count == 1 else f"{count:,} rows are not edges"
     say_warning(f"{what}:\n{first}{rest}")
 
 

@@ -121,10 +121,10 @@ class Batches:
         self._reports = self._log.checked_reports()
         self.finished = False
         if spool is not None:
-            taken = self._log.slices(self._log.committed)
-            self.finished = taken == len(spool.slice_ends)
+            slices = self._log.slices(self._log.committed)
+            self.finished = slices == len(spool.slice_ends)
             if not checkpoint.fresh:
-                spool.check(taken)
+                spool.check(slices)
         if self._reports:
             self.metrics = BatchMetrics.of(self._reports)
             self._edges = self.metrics.edges

@@ -260,7 +260,7 @@ def _checked(
     check_output(output, existing, folder)
     if existing is None and folder.exists() and not _is_free(folder):
         raise OtherQueryError(
-            f"{folder} is not empty and is no checkpoint of Headrace.",
+            f"{folder} is not empty and is not a checkpoint of Headrace.",
             "Remove its content.",
             NEW_CHECKPOINT,
         )

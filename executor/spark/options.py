@@ -16,7 +16,7 @@ class RunOptions:
     Attributes:
         checkpoint: the folder to resume the run from, or to keep its checkpoint in. Without one
             only a run whose output is a folder or a file can be resumed.
-        rejected: the file for rows that are no edges. Default: beside the results.
+        rejected: the file for rows that are not edges. Default: beside the results.
         strict: stop at the first row that is not an edge.
         interval: the least time between two micro-batches, such as ``"10 seconds"``. Default:
             each starts when the one before has ended.
@@ -24,7 +24,7 @@ class RunOptions:
             micro-batch per ``interval`` (default: one second) takes what the stream has in that
             time; intervals in which it has nothing are left out.
         largest_slice: the most edges of files in one micro-batch.
-        most_set_aside: over live sources, the most bytes kept of rows that are no edges, and as
+        most_set_aside: over live sources, the most bytes kept of rows that are not edges, and as
             many of late edges; the oldest are dropped. Default: all are kept.
         session: how Spark is started, if it is; its number of partitions is the plan's.
     """

@@ -145,7 +145,7 @@ def set_aside(
     output: Output, checkpoint: CheckpointDirectory, rejected: Path | None, what: str
 ) -> Path:
     """The file for rows that are set aside: beside the results, or beside the file that the user
-    named for rows that are no edges."""
+    named for rows that are not edges."""
     match output:
         case _ if rejected is not None:
             return rejected.with_name(f"{rejected.name}.{what}.jsonl")

@@ -23,7 +23,7 @@ class Progress:
         edges: with a label that the plan reads.
         results: rows.
         late: edges that were late.
-        rejected: rows that are no edges.
+        rejected: rows that are not edges.
         now: the application time reached, in time units of the plan.
         seconds: since this run began.
         ticks: application time since the first edge, in time units of the plan.
@@ -56,7 +56,7 @@ class RunReport:
     Attributes of the whole query, over restarts:
         edges: of the input.
         relevant: edges with a label that the plan reads.
-        rejected: rows that are no edges.
+        rejected: rows that are not edges.
         results: rows.
         late: relevant edges that were set aside because they were late.
         late_by_stream: the same for each stream.
@@ -73,7 +73,7 @@ class RunReport:
         resumed: whether it resumed an earlier run.
         jvm_peak_bytes: the most memory of the JVM.
         worker_peak_bytes: the most memory of a Python worker.
-        rejected_file: the file of rows that are no edges, if there are any.
+        rejected_file: the file of rows that are not edges, if there are any.
         late_file: the file of late edges, if there are any.
         last_batch: what each node of the plan did in the last micro-batch.
     """

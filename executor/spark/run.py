@@ -55,8 +55,8 @@ def run(
     options = options or RunOptions()
     cancelled = cancelled or threading.Event()
     check_document(plan)
-    files = {name: given for name, given in inputs.items() if not isinstance(given, LiveSource)}
-    live = {name: given for name, given in inputs.items() if isinstance(given, LiveSource)}
+    files = {name: source for name, source in inputs.items() if not isinstance(source, LiveSource)}
+    live = {name: source for name, source in inputs.items() if isinstance(source, LiveSource)}
     if not live:
         return run_bounded(
             plan,

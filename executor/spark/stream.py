@@ -20,7 +20,7 @@ from ...algebra.plan import PhysicalPlan
 from ...algebra.values import PropertyType
 from ...catalog.rows import LATEST
 from ..checking import check_document
-from ..scans import DELETES, OWN_TIME, Field, leaves
+from ..scans import DELETES, OWN_TIME, Field, scan_inputs
 from .exchange.blocks import LATE, RESULTS
 from .exchange.columns import SQL_TYPES, properties_of
 from .exchange.late import LateFolder
@@ -135,7 +135,7 @@ def edges_of(
             "The plan reads no stream" + (" but stored graphs alone." if graphs else "."),
             "Its answer does not change: run it over files." if graphs else "",
         )
-    properties = properties_of(leaves(plan))
+    properties = properties_of(scan_inputs(plan))
     types = {stream.name: stream.properties for stream in plan.streams}
 
     def edges(names: Iterable[str], *, stored: bool) -> DataFrame:

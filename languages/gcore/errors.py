@@ -132,7 +132,7 @@ OTHER_ENDS = Fault(
     "a path is constructed between the vertices that it joins",
     "write it as in MATCH: of (x)-/p<:a+>/->(y), construct (x)-/p/->(y)",
 )
-NO_STORED_PATH = Fault("E-SYNTAX", "it is no path", "construct an edge, as (x)-[:label]->(y)")
+NO_STORED_PATH = Fault("E-SYNTAX", "it is not a path", "construct an edge, as (x)-[:label]->(y)")
 NO_PATH = Fault("E-SAFE", "no MATCH binds it", "name a path of a pattern, as in -/p<:likes+>/->")
 CONSTRUCTED = Fault(
     "E-SYNTAX",

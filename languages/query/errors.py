@@ -23,7 +23,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "E-ANSWER": "no predicate that is the answer",
         "E-UNKNOWN": "a label, stream or property that the catalog does not have",
         "E-AMBIGUOUS": "a label that several streams have",
-        "E-TYPE": "a constant that is no vertex of its stream, or types that cannot be compared",
+        "E-TYPE": "a constant that is not a vertex of its stream, or types that cannot be compared",
         "E-PROPERTY": "a property, or a comparison, of what is not an edge of an input label",
         "E-STORED": "a window for a stored graph, or the time of an edge of one, which has neither",
         "E-SIZE": "a query, path or set of labels too large to plan, or than the time allows",

@@ -141,7 +141,7 @@ def _reason(token: Token, read: Sequence[Token]) -> str:
         return "the query ends too early" if read else "the query is empty"
     if str(token) in {'"', "'", "`"}:
         return "it is not closed on its line"
-    return "it cannot stand here" if token.type else "it is no sign of the language here"
+    return "it cannot stand here" if token.type else "it is not a sign of the language here"
 
 
 def _expected(accepted: Set[str]) -> tuple[str, ...]:

@@ -79,7 +79,7 @@ def translate(
 
     Raises:
         QueryError: for an unknown or ambiguous label or stream, a head that is an input label,
-            a stream without a window, a constant that is no vertex, or a query too large to
+            a stream without a window, a constant that is not a vertex, or a query too large to
             plan.
         ValueError: if the time unit of the windows of ``query`` is not that of the catalog.
         algebra.deadline.OutOfTimeError: if the time is over.

@@ -131,7 +131,7 @@ def typed(condition: Condition, types: Types) -> Condition:
     """The condition with constants of the types of the vertices beside them.
 
     Raises:
-        QueryError: E-TYPE if the types of two sides do not compare, or a constant is no vertex
+        QueryError: E-TYPE if the types of two sides do not compare, or a constant is not a vertex
             of its stream.
     """
     match condition:

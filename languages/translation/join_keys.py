@@ -6,7 +6,7 @@ that share a variable, and the remaining conditions.
 An equality between atoms is a join if both sides have one type: equal values of a type have equal
 codes, for vertices and properties alike. A missing value equals nothing, but the PATTERN compares
 codes; so each atom drops rows without the property first. An integer and a number are compared
-numerically, not by code, so their equality is no join.
+numerically, not by code, so their equality is not a join.
 """
 
 from __future__ import annotations

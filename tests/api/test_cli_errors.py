@@ -56,7 +56,7 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "edges as the query": (
         ("explain", str(EXAMPLES / "a2q.csv.gz")), "give this file as the input (--input FILE)"
     ),
-    "no trigger": (("run", QUERY, "--trigger", "sometimes"), "no length of time"),
+    "no trigger": (("run", QUERY, "--trigger", "sometimes"), "not a length of time"),
     "a trigger without a unit": (
         ("run", QUERY, "--trigger", "5"), "with its unit, as '10 seconds', got '5'"
     ),
@@ -232,7 +232,7 @@ def test_bad_row_stops_strict_reading_only(headrace: Commands, tmp_path: Path) -
     file.write_text("src,trg,label,ts\n1,2,a,5\n1,2,a,soon\n")
     done = headrace("stats", "--input", file)
     assert done.code == 0
-    assert f"warning: 1 row is no edge:\n  {file}:3: ts 'soon'" in done.err
+    assert f"warning: 1 row is not an edge:\n  {file}:3: ts 'soon'" in done.err
     strict = headrace("stats", "--input", file, "--strict")
     assert strict.code == 1
     assert f"{file}:3: ts 'soon'" in strict.error

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bench import leave_alone, load
-from bench.leave_alone import Sample, per_hour
+from bench import idle_soak, load
+from bench.idle_soak import Sample, per_hour
 
 pytestmark = pytest.mark.long
 
@@ -27,7 +27,7 @@ def test_load_counts_every_answer(tmp_path: Path) -> None:
 
 def test_the_idle_soak_samples_the_memory_of_each_process(tmp_path: Path) -> None:
     out = tmp_path / "alone.json"
-    leave_alone.main(minutes=0.03, warm=0.0, running=0, fill=False, out=out)
+    idle_soak.main(minutes=0.03, warm=0.0, running=0, fill=False, out=out)
     document = json.loads(out.read_text("utf-8"))
     assert document["options"]["faults"] == 0
     assert not any(status.startswith("5") for status in document["options"]["statuses"])

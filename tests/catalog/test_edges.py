@@ -130,7 +130,7 @@ def test_iso_times_are_converted_to_the_time_unit(tmp_path: Path) -> None:
     minutes = EdgeFile(path, label="a", time_unit="minute")
     assert [e[3] for e in edges_of(minutes)] == [1, 1]
     steps = EdgeFile(path, label="a", time_unit="step")
-    assert "the time unit 'step' is no length of time" in rejected_of(steps)[0][1]
+    assert "the time unit 'step' is not a length of time" in rejected_of(steps)[0][1]
 
 
 CSV_FAULTS = [

@@ -87,7 +87,7 @@ def test_invalid_layouts_are_refused(columns: str, message: str) -> None:
 def test_a_stream_without_files_is_refused(folder: Path) -> None:
     with pytest.raises(EdgeFileError, match="stream s: it has no source"):
         files_of_stream(Stream("s", {}), "second")
-    with pytest.raises(EdgeFileError, match="stream s: 'kafka' is no file format; files are csv"):
+    with pytest.raises(EdgeFileError, match="s: 'kafka' is not a file format; files are csv"):
         files_of_stream(Stream("s", {}, Source("kafka")), "second")
     with pytest.raises(EdgeFileError, match="there is no such file"):
         files_of_stream(Stream("s", {}, Source("csv", ("none",))), "second")

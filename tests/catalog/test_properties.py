@@ -190,7 +190,7 @@ def test_a_property_may_have_a_column_of_another_name(tmp_path: Path) -> None:
     other = EdgeFile(path, "csv", "a", {**columns, "weight": "w"}, False, properties=TYPES)
     with pytest.raises(EdgeFileError, match="no column 'w' for weight"):
         values_of(other)
-    with pytest.raises(EdgeFileError, match="ts is no property: every edge has it"):
+    with pytest.raises(EdgeFileError, match="ts is not a property: every edge has it"):
         EdgeFile(path, properties={"ts": "integer"})
 
 

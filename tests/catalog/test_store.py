@@ -183,7 +183,7 @@ STATISTICS = "rate: 1, distinct_src: 2, distinct_trg: 3"
             f"streams: {{s: {{label: b, labels: {{a: {{{STATISTICS}}}}}}}}}",
             "1: streams.s.labels: expected statistics of b, the stream's label",
         ),
-        ("streams: {s: {delay: soon}}", "1: streams.s.delay: 'soon': it is no length of time"),
+        ("streams: {s: {delay: soon}}", "1: streams.s.delay: 'soon': it is not a length of time"),
         ("streams: {s: {delay: -5}}", "1: streams.s.delay: expected a length of time that is not"),
         (f"streams: {{s: {{delay: {2**62}}}}}", "1: streams.s.delay: expected a length of time of"),
         ("streams: {s: {delay: [1]}}", "1: streams.s.delay: expected a length of time, as 1h"),

@@ -84,7 +84,7 @@ def test_vertex_files_need_an_id_column_with_valid_ids(tmp_path: Path) -> None:
     with pytest.raises(EdgeFileError, match="no column 'id'; it has 'src', 'trg'"):
         list(read(EdgeFile(str(edges), vertices=True)))
     for name in ("id", "src"):
-        with pytest.raises(EdgeFileError, match=f"{name} is no property: every vertex has it"):
+        with pytest.raises(EdgeFileError, match=f"{name} is not a property: every vertex has it"):
             EdgeFile("v.csv", vertices=True, properties={name: "string"})
 
 

@@ -91,7 +91,7 @@ class _Spreading:
         match operator:
             case WindowScan() | WindowScanUnion():
                 scan = self._add(operator, (), old.columns)
-                if self._random.random() < 0.3:  # then filters above it belong to the leaf
+                if self._random.random() < 0.3:  # then filters above it belong to the scan input
                     return scan, ANY
                 return self._add(ToKernel(), (scan,), old.columns), ANY
             case EmptyRelation():

@@ -113,8 +113,10 @@ def test_a_path_counts_results_that_add_no_validity_as_dropped() -> None:
 
 def test_rows_that_never_expire_count_as_endless() -> None:
     run = LocalRun(PLANS["closure"])
-    leaf = run._leaves[0]
-    batch = leaf.encode(record_batch([("1", "2", "a", 0), ("2", "3", "a", 1)]), run.dictionary)
+    scan_input = run._scan_inputs[0]
+    batch = scan_input.encode(
+        record_batch([("1", "2", "a", 0), ("2", "3", "a", 1)]), run.dictionary
+    )
     batch.exp[:] = FOREVER
     run.partitioned.process({0: batch})
     assert run.counters[0] == Counters(rows_out=2, endless=2)

@@ -58,7 +58,7 @@ def test_rows_beyond_the_delay_are_late(plan: PhysicalPlan, disorder: Disorder) 
     check(own, disorder, results, late)
     found = [edge_of(each) for each in aside]
     if any(isinstance(node.operator, FilterRows) for node in own.nodes):
-        assert set(found) <= set(late)  # a late edge that no leaf reads is nobody's loss
+        assert set(found) <= set(late)  # a late edge that no scan input reads is nobody's loss
     elif len(own.scans) == len({i for node in own.nodes for i in node.inputs if i < 3}):
         assert sorted(found) == sorted(late)
 

@@ -37,8 +37,8 @@ WITNESS = WitnessPaths(
 )  # fmt: skip
 
 
-def over_leaf(*nodes: Node, partitions: int = 2) -> PhysicalPlan:
-    """Nodes over a leaf, whose id is 1."""
+def over_scan_input(*nodes: Node, partitions: int = 2) -> PhysicalPlan:
+    """Nodes over a scan input, whose id is 1."""
     return plan_of([*LEAF, *nodes]).model_copy(update={"parallelism": partitions})
 
 
@@ -74,7 +74,7 @@ def over_leaf(*nodes: Node, partitions: int = 2) -> PhysicalPlan:
     ],
 )
 def test_the_root_delivers_the_derived_distribution(nodes: list[Node], root: str) -> None:
-    plan = over_leaf(*nodes)
+    plan = over_scan_input(*nodes)
     assert str(distributions(plan)[plan.root]) == root
 
 
@@ -125,7 +125,7 @@ def test_the_root_delivers_the_derived_distribution(nodes: list[Node], root: str
     ],
 )
 def test_a_plan_with_wrongly_distributed_inputs_is_refused(nodes: list[Node], problem: str) -> None:
-    plan = over_leaf(*nodes)
+    plan = over_scan_input(*nodes)
     with pytest.raises(PlanError, match=problem):
         check(plan)
     with pytest.raises(PlanError, match=problem):
@@ -133,10 +133,10 @@ def test_a_plan_with_wrongly_distributed_inputs_is_refused(nodes: list[Node], pr
 
 
 def test_an_exchange_is_refused_in_a_plan_for_one_partition() -> None:
-    plan = over_leaf((SINGLE, (1,)), partitions=1)
+    plan = over_scan_input((SINGLE, (1,)), partitions=1)
     with pytest.raises(PlanError, match=r"node 2 \(EXCHANGE\): .* nothing to exchange"):
         check(plan)
 
 
 def test_nodes_that_the_root_does_not_read_are_not_checked() -> None:
-    check(over_leaf((Coalesce(), (1,)), (BY_0, (1,))))
+    check(over_scan_input((Coalesce(), (1,)), (BY_0, (1,))))

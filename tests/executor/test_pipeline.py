@@ -132,7 +132,7 @@ def test_filters_on_a_scan_belong_to_the_scan_input() -> None:
         ]
     )
     run = LocalRun(plan)
-    assert [leaf.node for leaf in run._leaves] == [0, 2]
+    assert [scan_input.node for scan_input in run._scan_inputs] == [0, 2]
     edges: list[Edge] = [("x", "y", "a", 0), ("y", "y", "a", 1), ("y", "z", "a", 1)]
     assert set(run_plan(plan, edges)) == {Result(("x", "y"), 1, 9), Result(("x", "z"), 1, 9)}
 
@@ -193,9 +193,9 @@ def test_replaying_the_valid_input_restores_a_pipeline(edges: list[Edge], split:
     went_on, restored = LocalRun(SHARED), LocalRun(SHARED)
     list(push(went_on, before))
     rows = {}
-    for leaf in restored._leaves:
-        batch = leaf.encode(leaf.select(record_batch(before)), restored.dictionary)
-        rows[leaf.node] = batch.take(batch.exp > split)
+    for scan_input in restored._scan_inputs:
+        batch = scan_input.encode(scan_input.select(record_batch(before)), restored.dictionary)
+        rows[scan_input.node] = batch.take(batch.exp > split)
     restored.pipeline.replay(rows)
     assert all(c.rows_in == c.rows_out == 0 for c in restored.pipeline.counters.values())
     restored.pipeline.purge(split)
@@ -277,7 +277,10 @@ def test_stages_have_the_results_of_the_whole_plan() -> None:
     found: list[Result] = []
     for start in range(0, len(edges), 50):
         part = record_batch(edges[start : start + 50])
-        a, b = (leaf.encode(leaf.select(part), dictionary) for leaf in run._leaves)
+        a, b = (
+            scan_input.encode(scan_input.select(part), dictionary)
+            for scan_input in run._scan_inputs
+        )
         found += run.results(rest.process({**first.process({0: a}), 1: b})[7])
     assert found == expected
 

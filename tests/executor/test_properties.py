@@ -7,7 +7,7 @@ import pytest
 from headrace.algebra.physical import Coalesce, FilterRows, ProjectColumns, ToKernel
 from headrace.algebra.plan import PhysicalPlan, PlanError
 from headrace.executor.local import Edge, Result, run_plan
-from headrace.executor.scans import Leaf, leaves
+from headrace.executor.scans import ScanInput, scan_inputs
 from tests.executor.property_plans import (
     FILTERED,
     PLANS,
@@ -55,8 +55,8 @@ def test_plans_over_properties_have_the_right_results_in_stages(name: str) -> No
 
 def test_projections_and_filters_belong_to_scan_inputs() -> None:
     """What only a filter looks at is not carried further."""
-    (leaf,) = leaves(FILTERED)
-    assert leaf == Leaf(
+    (scan_input,) = scan_inputs(FILTERED)
+    assert scan_input == ScanInput(
         3,
         scan("weight", "name"),
         ("c2 > 1 AND c3 <> 'x'",),
@@ -64,8 +64,8 @@ def test_projections_and_filters_belong_to_scan_inputs() -> None:
         ("number", "string"),
         (3, 1),
     )
-    assert leaf.given == ((".name", "string"), ("trg", "string"))
-    first, second = leaves(UNITED)
+    assert scan_input.returned == ((".name", "string"), ("trg", "string"))
+    first, second = scan_inputs(UNITED)
     assert first.predicates == ("c2 = TRUE OR c3 IS NULL",), "in the scan's columns"
     assert (first.columns, second.columns) == ((3, 2), (2, 3))
 
@@ -78,7 +78,9 @@ def test_operators_above_to_kernel_are_no_part_of_a_scan_input() -> None:
         (FilterRows("c0 > 1"), (2,)),
         columns=("weight",),
     )
-    assert [(leaf.node, leaf.columns) for leaf in leaves(plan)] == [(1, (0, 1, 2))]
+    assert [(scan_input.node, scan_input.columns) for scan_input in scan_inputs(plan)] == [
+        (1, (0, 1, 2))
+    ]
     edges: list[Edge] = [
         ("x", "y", "a", i, "s", {"weight": weight}) for i, weight in enumerate([0.5, 1.5, None])
     ]
@@ -121,7 +123,7 @@ def test_an_edge_without_the_column_lacks_the_property() -> None:
 )
 def test_plans_with_wrong_columns_or_types_are_refused(plan: PhysicalPlan, message: str) -> None:
     with pytest.raises(PlanError, match=message):
-        leaves(plan)
+        scan_inputs(plan)
 
 
 def test_values_of_another_type_are_refused() -> None:

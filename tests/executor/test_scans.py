@@ -10,14 +10,14 @@ from headrace.algebra.physical import Coalesce, FilterRows, MergeUnion, WindowSc
 from headrace.algebra.plan import PlanError
 from headrace.algebra.window import Window
 from headrace.executor.dictionary import Dictionary
-from headrace.executor.scans import Leaf, leaves
+from headrace.executor.scans import ScanInput, scan_inputs
 from tests.executor.plans import plan_of
 
 SCAN = WindowScan("s", "a", 10, 4)
 
 
-def leaf(*predicates: str, integer: bool = False) -> Leaf:
-    return Leaf(0, SCAN, predicates, "integer" if integer else "string")
+def scan_input(*predicates: str, integer: bool = False) -> ScanInput:
+    return ScanInput(0, SCAN, predicates, "integer" if integer else "string")
 
 
 def edges(*rows: tuple[object, ...]) -> pa.RecordBatch:
@@ -33,26 +33,26 @@ def edges(*rows: tuple[object, ...]) -> pa.RecordBatch:
 )
 def test_expiry_follows_definition_30(ts: list[int], window: tuple[int, int]) -> None:
     scan = Window(max(window), min(window))
-    expiry = Leaf(0, WindowScan("s", "a", scan.range, scan.slide), (), "string").expiry
+    expiry = ScanInput(0, WindowScan("s", "a", scan.range, scan.slide), (), "string").expiry
     assert expiry(np.array(ts, np.int64)).tolist() == [scan.expiry(t) for t in ts]
 
 
 def test_select_filters_by_label_and_predicates() -> None:
     rows = edges(("x", "y", "a", 0), ("x", "y", "b", 0), ("y", "y", "a", 1), ("x", "z", "a", 1))
-    assert leaf().select(rows)["trg"].to_pylist() == ["y", "y", "z"]
-    assert leaf("c0 <> c1", "c1 <> 'z'").select(rows).to_pylist() == [
+    assert scan_input().select(rows)["trg"].to_pylist() == ["y", "y", "z"]
+    assert scan_input("c0 <> c1", "c1 <> 'z'").select(rows).to_pylist() == [
         {"src": "x", "trg": "y", "label": "a", "ts": 0}
     ]
 
 
 def test_select_filters_by_stream() -> None:
     rows = edges(("x", "y", "a", 0, "s"), ("x", "z", "a", 0, "t"))
-    assert leaf().select(rows)["trg"].to_pylist() == ["y"]
+    assert scan_input().select(rows)["trg"].to_pylist() == ["y"]
 
 
 def test_encode_makes_a_batch_of_codes() -> None:
     dictionary = Dictionary()
-    batch = leaf().encode(edges(("x", "y", "a", 0), ("y", "x", "a", 5)), dictionary)
+    batch = scan_input().encode(edges(("x", "y", "a", 0), ("y", "x", "a", 5)), dictionary)
     assert [dictionary.decode(c).to_pylist() for c in batch.columns] == [["x", "y"], ["y", "x"]]
     assert batch.ts.tolist() == [0, 5]
     assert batch.exp.tolist() == [10, 14]
@@ -64,22 +64,22 @@ def test_encode_makes_a_batch_of_codes() -> None:
 
 def test_vertices_must_have_the_declared_type() -> None:
     dictionary = Dictionary()
-    words = leaf().encode(edges((1, 2, "a", 0)), dictionary)
+    words = scan_input().encode(edges((1, 2, "a", 0)), dictionary)
     assert dictionary.decode(words.columns[0]).to_pylist() == ["1"]
-    numbers = leaf(integer=True).encode(edges((1, 2, "a", 0)), dictionary)
+    numbers = scan_input(integer=True).encode(edges((1, 2, "a", 0)), dictionary)
     assert dictionary.decode(numbers.columns[0]).to_pylist() == [1]
     with pytest.raises(ValueError, match=r"stream 's' has integer vertices, .* hold string"):
-        leaf(integer=True).encode(edges(("1", "2", "a", 0)), dictionary)
+        scan_input(integer=True).encode(edges(("1", "2", "a", 0)), dictionary)
     with pytest.raises(ValueError, match="are null"):
-        leaf().encode(edges((None, "2", "a", 0)), dictionary)
+        scan_input().encode(edges((None, "2", "a", 0)), dictionary)
 
 
 def test_a_selection_compares_in_the_declared_type() -> None:
     rows = edges((10, 9, "a", 0), (9, 10, "a", 0))
-    assert leaf("c0 < c1").select(rows)["src"].to_pylist() == [10], "as texts, '10' < '9'"
-    assert leaf("c0 < c1", integer=True).select(rows)["src"].to_pylist() == [9]
-    assert leaf("c0 = '9'").select(rows)["src"].to_pylist() == [9]
-    assert leaf("c0 = '9'", integer=True).select(rows).num_rows == 0
+    assert scan_input("c0 < c1").select(rows)["src"].to_pylist() == [10], "as texts, '10' < '9'"
+    assert scan_input("c0 < c1", integer=True).select(rows)["src"].to_pylist() == [9]
+    assert scan_input("c0 = '9'").select(rows)["src"].to_pylist() == [9]
+    assert scan_input("c0 = '9'", integer=True).select(rows).num_rows == 0
 
 
 def test_a_plan_has_a_scan_input_for_each_chain_over_a_scan() -> None:
@@ -97,19 +97,19 @@ def test_a_plan_has_a_scan_input_for_each_chain_over_a_scan() -> None:
         ],
         {"t": "integer"},
     )
-    assert leaves(plan) == (
-        Leaf(1, SCAN, ("c0 = c1",), "string"),
-        Leaf(2, other, (), "integer"),
-        Leaf(4, other, ("c0 <> c1", "c0 = 7"), "integer"),
+    assert scan_inputs(plan) == (
+        ScanInput(1, SCAN, ("c0 = c1",), "string"),
+        ScanInput(2, other, (), "integer"),
+        ScanInput(4, other, ("c0 <> c1", "c0 = 7"), "integer"),
     )
 
 
 def test_a_scan_that_the_root_does_not_read_is_no_scan_input() -> None:
     plan = plan_of([(SCAN, ()), (SCAN, ()), (Coalesce(), (0,)), (Coalesce(), (1,))])
-    assert [found.node for found in leaves(plan)] == [1]
+    assert [found.node for found in scan_inputs(plan)] == [1]
 
 
 def test_a_predicate_that_is_not_allowed_is_refused() -> None:
     plan = plan_of([(SCAN, ()), (FilterRows("c2 = c0"), (0,))])
     with pytest.raises(PlanError, match="c2"):
-        leaves(plan)
+        scan_inputs(plan)

@@ -11,7 +11,7 @@ from headrace.algebra.plan import PlanError
 from headrace.algebra.values import VertexType
 from headrace.executor.batch import FOREVER
 from headrace.executor.local import Edge, LocalRun, _record_batches, run_plan
-from headrace.executor.scans import Leaf
+from headrace.executor.scans import ScanInput
 from headrace.executor.schedule import Schedule
 from tests.executor.spark.plans import plan_of
 
@@ -25,8 +25,8 @@ TICKS = 400
 
 
 def test_edges_of_a_stored_graph_never_expire() -> None:
-    leaf = Leaf(0, GRAPH, (), "string")
-    assert leaf.expiry(np.array([0, 0])).tolist() == [FOREVER, FOREVER]
+    scan_input = ScanInput(0, GRAPH, (), "string")
+    assert scan_input.expiry(np.array([0, 0])).tolist() == [FOREVER, FOREVER]
 
 
 def test_results_expire_with_their_first_input() -> None:

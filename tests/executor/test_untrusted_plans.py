@@ -259,7 +259,7 @@ MALICIOUS: dict[str, tuple[str | Change, str]] = {
     "many alternatives": (filters(f"c0 IN ({', '.join(['1'] * 300)})"), "not allowed"),
     "deep arithmetic": (filters("ABS(" * 40 + "c0" + ")" * 40 + " = 1"), "not allowed"),
     "a number without end": (filters("c0 = 1e999"), "not allowed"),
-    "many filters on a leaf": (
+    "many filters on a scan input": (
         lambda d: (
             d.update(nodes=d["nodes"][:1], root=0),
             many_nodes(MOST_FILTERS + 1, "FILTER", {"predicate": "c0 <> c1"})(d),

@@ -91,7 +91,7 @@ class Witnesses:
         for instant in self._instants(rows, ts, exp, period):
             if (*row, *(end for _, end in ends)) not in rows.at(instant):
                 found.append(
-                    f"it leads from {first!r} to {last!r}, which is no answer at {instant}"
+                    f"it leads from {first!r} to {last!r}, which is not an answer at {instant}"
                 )
             for source, label, target in path:
                 name = label.removeprefix("^")

@@ -174,7 +174,7 @@ def test_a_source_without_statistics_is_measured() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (PlanningOptions(window="3 moons"), "is no unit of time"),
+        (PlanningOptions(window="3 moons"), "is not a unit of time"),
         (
             PlanningOptions(window="1d", slide="2d"),
             "slide of 2d is longer than the default window of 1d",

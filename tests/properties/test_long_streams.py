@@ -3,7 +3,7 @@
 import pytest
 
 from headrace.executor.local import LocalRun
-from headrace.executor.scans import leaves
+from headrace.executor.scans import scan_inputs
 from tests.oracles.judgement import Line
 from tests.oracles.query import Query, Source, Vertex
 from tests.oracles.snapshot import Truth
@@ -66,7 +66,10 @@ def test_state_is_rebuilt_from_the_edges_still_valid(name: str) -> None:
         lines = [*first.results(first.push([record_batch(case.query, before)]))]
         again = record_batch(case.query, valid)
         second.pipeline.replay(
-            {leaf.node: leaf.encode(leaf.select(again), second.dictionary) for leaf in leaves(plan)}
+            {
+                scan_input.node: scan_input.encode(scan_input.select(again), second.dictionary)
+                for scan_input in scan_inputs(plan)
+            }
         )
         lines += second.results(second.push([record_batch(case.query, after)]))
         judge(truth, plan, [Line(r.bindings, r.ts, r.exp) for r in lines])

@@ -17,11 +17,11 @@ import pyarrow as pa
 from pyspark import TaskContext
 
 from ....algebra.plan import PhysicalPlan
-from ...scans import Leaf
+from ...scans import ScanInput
 from ..host.files import written_aside
 from .columns import carried
 
-LATE_SOURCE = "told"
+LATE_SOURCE = "late_source"
 """The column with the position of the edge's stream and label in :func:`sources_of`.
 
 One row of an edge has the position; the other rows have :data:`NO_SOURCE`.
@@ -44,24 +44,29 @@ class LateRows:
 
     @staticmethod
     def of(
-        rows: pa.Table, leaves: Sequence[Leaf], sources: Sequence[tuple[str, str]], watermark: int
+        rows: pa.Table,
+        scan_inputs: Sequence[ScanInput],
+        sources: Sequence[tuple[str, str]],
+        watermark: int,
     ) -> LateRows:
-        """Builds the JSON lines of late rows of leaves.
+        """Builds the JSON lines of late rows of scan inputs.
 
         Args:
             rows: the rows, with the column :data:`LATE_SOURCE`.
-            leaves: the leaf of each port.
+            scan_inputs: the scan input of each port.
             sources: the streams and labels of :func:`sources_of`.
             watermark: the watermark that the rows came behind.
         """
-        names = {column: name.removeprefix(".") for (name, _), column in carried(leaves).items()}
+        names = {
+            column: name.removeprefix(".") for (name, _), column in carried(scan_inputs).items()
+        }
         documents = []
         records: list[dict[str, Any]] = rows.to_pylist()
         for row in records:
             if row[LATE_SOURCE] == NO_SOURCE:
                 continue
             stream, label = sources[row[LATE_SOURCE]]
-            integers = leaves[row["port"]].vertex_type == "integer"
+            integers = scan_inputs[row["port"]].vertex_type == "integer"
             src, trg = (int(row[end]) if integers else row[end] for end in ("src", "trg"))
             values = {n: row[column] for column, n in names.items() if row[column] is not None}
             edge = {"src": src, "trg": trg, "label": label, "ts": row["ts"], **values}

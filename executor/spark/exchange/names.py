@@ -28,11 +28,11 @@ def column_types(plan: PhysicalPlan) -> tuple[ColumnType, ...]:
     """The types of the answer's columns: numbers where those and integers may be mixed, text
     where others are."""
     streams = {stream.name: stream.types for stream in plan.streams}
-    known: list[Types] = []
+    types: list[Types] = []
     for node in plan.nodes:
-        inputs = [known[i] for i in node.inputs]
-        known.append(node.operator.column_types(inputs, streams))
-    return tuple(map(_one_type, known[plan.root]))
+        inputs = [types[i] for i in node.inputs]
+        types.append(node.operator.column_types(inputs, streams))
+    return tuple(map(_one_type, types[plan.root]))
 
 
 def _one_type(types: frozenset[ColumnType]) -> ColumnType:

@@ -20,7 +20,7 @@ import pyarrow as pa
 from pyspark import TaskContext
 
 from ...partitions import partitions_of
-from ...scans import Leaf
+from ...scans import ScanInput
 from ...stages import Flow
 from ...watermarks import NEVER, Seen
 from .columns import carried
@@ -36,7 +36,7 @@ NO_STREAM = -1
 """The stream number of an edge of a stored graph."""
 
 END = -2
-"""The leaf number of the row that marks the end of the input."""
+"""The scan input number of the row that marks the end of the input."""
 _MASK = 0xFFFFFFFF
 _WATERMARK_COLUMNS = ["of", "clock"]
 
@@ -92,27 +92,27 @@ def _murmur3(value: int) -> int:
     return result - (1 << 32) if result >= 1 << 31 else result
 
 
-def leaf_packer(
+def scan_input_packer(
     flows: Sequence[tuple[int, Flow]],
-    leaves: Sequence[Leaf],
+    scan_inputs: Sequence[ScanInput],
     partitions: int,
     streams: Sequence[str] | None = None,
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Returns the function that packs rows of leaves into messages to the first stage.
+    """Returns the function that packs rows of scan inputs into messages to the first stage.
 
     Spark applies the function to rows of
-    :func:`headrace.executor.spark.reading.scan_rows.leaf_rows`, or, where rows wait for a
+    :func:`headrace.executor.spark.reading.scan_rows.scan_input_rows`, or, where rows wait for a
     watermark, of :func:`headrace.executor.spark.reading.scan_rows.waiting_rows`. With a watermark
     each partition gets the largest ts of each stream, otherwise the largest ts of all.
 
     Args:
-        flows: for each port of the stage the number of its leaf, and how rows are distributed.
-        leaves: the leaves by number.
+        flows: for each port of the stage its scan input's number, and how rows are distributed.
+        scan_inputs: the scan inputs by number.
         partitions: the number of partitions.
         streams: the names of streams by number, where rows wait for a watermark.
     """
 
-    hashed_by = [_hashed_column(leaves, leaf, flow) for leaf, flow in flows]
+    hashed_by = [_hashed_column(scan_inputs, scan_input, flow) for scan_input, flow in flows]
 
     def pack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         context = TaskContext.get()
@@ -120,18 +120,18 @@ def leaf_packer(
         number, now, ended = 0, NEVER, False
         seen = Seen()
         for rows_and_end in batches:
-            is_end = rows_and_end["leaf"].to_numpy() == END
+            is_end = rows_and_end["scan_input"].to_numpy() == END
             ended = ended or bool(is_end.any())
             batch = rows_and_end.filter(pa.array(~is_end)) if is_end.any() else rows_and_end
             if not batch.num_rows:
                 continue
-            of_leaves = batch
+            of_scan_inputs = batch
             if streams is None:
                 now = max(now, int(batch["ts"].to_numpy().max()))
             else:
                 seen |= _seen(batch, streams)
-                of_leaves = _of_leaves(batch)
-            for partition, rows in _spread(of_leaves, flows, hashed_by, partitions):
+                of_scan_inputs = _of_scan_inputs(batch)
+            for partition, rows in _spread(of_scan_inputs, flows, hashed_by, partitions):
                 message = Message(partition, "rows", source, number, now, arrow_bytes(rows))
                 yield packed([message], partitions)
                 number += 1
@@ -161,9 +161,9 @@ def _seen(batch: pa.RecordBatch, streams: Sequence[str]) -> Seen:
     )
 
 
-def _of_leaves(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The rows that a leaf selected, without the columns for the watermark."""
-    chosen = batch.filter(pa.array(batch["leaf"].to_numpy() >= 0))
+def _of_scan_inputs(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The rows that a scan input selected, without the columns for the watermark."""
+    chosen = batch.filter(pa.array(batch["scan_input"].to_numpy() >= 0))
     return chosen.drop_columns(_WATERMARK_COLUMNS)
 
 
@@ -175,14 +175,14 @@ def _spread(
 ) -> Iterator[tuple[int, pa.RecordBatch]]:
     """Yields each partition that gets rows, with its rows (port, src, trg, ts and properties)."""
     names = ["port", *batch.schema.names[1:]]
-    if partitions == 1:  # then the ports are the leaves
+    if partitions == 1:  # then the ports are the scan inputs
         yield 0, batch.rename_columns(names)
         return
-    leaf = batch[0].to_numpy()
-    reported: set[int] = set()  # leaves whose rows have their edges' source already
+    scan_input = batch[0].to_numpy()
+    reported: set[int] = set()  # scan inputs whose rows have their edges' source already
     parts: list[list[pa.RecordBatch]] = [[] for _ in range(partitions)]
     for port, (number, flow) in enumerate(flows):
-        own = batch.filter(pa.array(leaf == number))
+        own = batch.filter(pa.array(scan_input == number))
         own = own.set_column(0, "port", pa.array(np.full(own.num_rows, port, np.int32)))
         if number in reported:
             own = _without_source(own)
@@ -215,18 +215,18 @@ def _without_source(rows: pa.RecordBatch) -> pa.RecordBatch:
     return rows.set_column(position, rows.schema.field(position), no_source)
 
 
-def _hashed_column(leaves: Sequence[Leaf], number: int, flow: Flow) -> tuple[str, bool]:
-    """The column by which the rows of a leaf are hashed, and whether it holds integers.
+def _hashed_column(scan_inputs: Sequence[ScanInput], number: int, flow: Flow) -> tuple[str, bool]:
+    """The column by which the rows of a scan input are hashed, and whether it holds integers.
 
     Integers may travel as text; their hash is that of the integer.
     """
-    leaf = leaves[number]
+    scan_input = scan_inputs[number]
     if flow.spread != "hash":
         return "src", False
-    field = leaf.given[flow.column]
+    field = scan_input.returned[flow.column]
     if field[0] in ("src", "trg"):
         return field[0], field[1] == "integer"
-    return carried(leaves).get(field, "ts"), False
+    return carried(scan_inputs).get(field, "ts"), False
 
 
 def packed(messages: Sequence[Message], partitions: int) -> pa.RecordBatch:

@@ -1,8 +1,8 @@
 """The columns of rows between stages and in state, and their conversion to batches of codes.
 
-Rows of leaves have the columns port, src, trg, ts and properties; their expiry follows from ts.
-Rows of operators have the columns port, values, ts and exp. ``port`` is the position of an input
-among the inputs of the stage.
+Rows of scan inputs have the columns port, src, trg, ts and properties; their expiry follows from
+ts. Rows of operators have the columns port, values, ts and exp. ``port`` is the position of an
+input among the inputs of the stage.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ...batch import FOREVER, Batch, IntArray, lasting
 from ...checking import widths_of
 from ...dictionary import Dictionary
 from ...kernels import vertices as kernel
-from ...scans import Leaf, leaves
+from ...scans import ScanInput, scan_inputs
 from ...stages import Flow, Stage
 from ...values import ARROW_TYPES
 from .columns import carried
@@ -68,7 +68,7 @@ def wire_of(plan: PhysicalPlan, stage: Stage) -> Wire:
     read = stage.read_by(plan)
     if stage.number:
         return RowWire(stage.inputs, value_types(plan), read)
-    return LeafWire(stage.inputs, leaves_of(plan, stage), read)
+    return ScanInputWire(stage.inputs, scan_inputs_of(plan, stage), read)
 
 
 def runs_wire(plan: PhysicalPlan, stage: Stage) -> RowWire:
@@ -80,62 +80,70 @@ def runs_wire(plan: PhysicalPlan, stage: Stage) -> RowWire:
     return RowWire(flows, value_types(plan))
 
 
-def leaves_of(plan: PhysicalPlan, stage: Stage) -> tuple[Leaf, ...]:
-    """The leaf of each input of the first stage."""
-    by_node = {leaf.node: leaf for leaf in leaves(plan)}
+def scan_inputs_of(plan: PhysicalPlan, stage: Stage) -> tuple[ScanInput, ...]:
+    """The scan input of each input of the first stage."""
+    by_node = {scan_input.node: scan_input for scan_input in scan_inputs(plan)}
     return tuple(by_node[flow.source] for flow in stage.inputs)
 
 
 def value_types(plan: PhysicalPlan) -> frozenset[PropertyType]:
     """All types of values in the rows of a plan."""
-    read = {kind for leaf in leaves(plan) for _, kind in leaf.given}
+    read = {kind for scan_input in scan_inputs(plan) for _, kind in scan_input.returned}
     for node in plan.nodes:
         read |= node.operator.new_types()
     return frozenset(read)
 
 
 def text_or_integers(types: frozenset[VertexType]) -> VertexType:
-    """The type in which vertices travel: integers if all leaves have integers, else text."""
+    """The type in which vertices travel: integers if all scan inputs have integers, else text."""
     return "integer" if types == {"integer"} else "string"
 
 
-class LeafWire:
-    """The wire of rows of leaves.
+class ScanInputWire:
+    """The wire of rows of scan inputs.
 
     Args:
         flows: the inputs of the stage.
-        leaves: the leaf of each input.
+        scan_inputs: the scan input of each input.
         read: the ports that the stage itself reads; default: all.
     """
 
     def __init__(
-        self, flows: Sequence[Flow], leaves: Sequence[Leaf], read: Collection[int] | None = None
+        self,
+        flows: Sequence[Flow],
+        scan_inputs: Sequence[ScanInput],
+        read: Collection[int] | None = None,
     ) -> None:
         self._flows = flows
-        self.leaves = leaves
+        self.scan_inputs = scan_inputs
         self._read = {flow.port for flow in flows} if read is None else read
-        vertex_type = text_or_integers(frozenset(leaf.vertex_type for leaf in leaves))
+        vertex_type = text_or_integers(
+            frozenset(scan_input.vertex_type for scan_input in scan_inputs)
+        )
         vertex = pa.int64() if vertex_type == "integer" else pa.string()
-        self._columns = carried(leaves)
+        self._columns = carried(scan_inputs)
         properties = {column: ARROW_TYPES[kind] for (_, kind), column in self._columns.items()}
         self.schema = pa.schema(
             {"port": pa.int32(), "src": vertex, "trg": vertex, "ts": pa.int64(), **properties}
         )
 
     def expiry(self, rows: pa.Table) -> IntArray:
-        """The expiry in the window of each row's leaf; ts where the stage does not read the row."""
+        """Each row's expiry in its scan input's window; ts if the stage does not read the row."""
         port, ts = rows["port"].to_numpy(), rows["ts"].to_numpy()
         expiry = ts.copy()
-        for i, (flow, leaf) in enumerate(zip(self._flows, self.leaves, strict=True)):
+        for i, (flow, scan_input) in enumerate(zip(self._flows, self.scan_inputs, strict=True)):
             if flow.port in self._read:
                 own = port == i
-                expiry[own] = leaf.expiry(ts[own])
+                expiry[own] = scan_input.expiry(ts[own])
         return expiry
 
     def windows(self, rows: pa.Table) -> IntArray:
-        """The range of the window of each row's leaf; FOREVER for a stored graph."""
+        """The range of the window of each row's scan input; FOREVER for a stored graph."""
         ranges = np.array(
-            [FOREVER if leaf.scan.range is None else leaf.scan.range for leaf in self.leaves],
+            [
+                FOREVER if scan_input.scan.range is None else scan_input.scan.range
+                for scan_input in self.scan_inputs
+            ],
             np.int64,
         )
         return np.asarray(ranges[rows["port"].to_numpy()])
@@ -143,20 +151,20 @@ class LeafWire:
     def batches(self, rows: pa.Table, dictionary: Dictionary) -> dict[int, Batch]:
         """Encodes the rows of each port; integers that travelled as text become integers again."""
         batches = {}
-        for i, (flow, leaf) in enumerate(zip(self._flows, self.leaves, strict=True)):
+        for i, (flow, scan_input) in enumerate(zip(self._flows, self.scan_inputs, strict=True)):
             own = _of_port(rows, i, len(self._flows))
             if own.num_rows:
-                edges = self._edges(own, leaf).combine_chunks().to_batches()[0]
-                batches[flow.port] = leaf.encode(edges, dictionary)
+                edges = self._edges(own, scan_input).combine_chunks().to_batches()[0]
+                batches[flow.port] = scan_input.encode(edges, dictionary)
         return batches
 
-    def _edges(self, rows: pa.Table, leaf: Leaf) -> pa.Table:
-        """Rows of a leaf, with the leaf's names of the columns."""
-        vertex = ARROW_TYPES[leaf.vertex_type]
+    def _edges(self, rows: pa.Table, scan_input: ScanInput) -> pa.Table:
+        """Rows of a scan input, with the scan input's names of the columns."""
+        vertex = ARROW_TYPES[scan_input.vertex_type]
         columns: dict[str, Any] = {"src": rows["src"].cast(vertex), "trg": rows["trg"].cast(vertex)}
         columns |= {
             field[0]: rows[self._columns[field]]
-            for field in leaf.travelling
+            for field in scan_input.travelling
             if field in self._columns
         }
         columns["ts"] = rows["ts"]

@@ -19,8 +19,8 @@ class ExecutionError(Exception):
     """
 
     def __init__(self, message: str, hint: str = "", *remedies: Remedy) -> None:
-        told = advice(hint, remedies)
-        super().__init__(f"{message}\n{told}" if told else message)
+        advised = advice(hint, remedies)
+        super().__init__(f"{message}\n{advised}" if advised else message)
         self.message = message
         self.hint = hint
         self.remedies = remedies
@@ -53,10 +53,10 @@ class BudgetError(ExecutionError):
     """The search for the simple paths of an edge took more steps than it may."""
 
     @classmethod
-    def of(cls, told: str) -> Self:
-        """The error for what `StepBudgetError` tells, with what helps."""
+    def of(cls, message: str) -> Self:
+        """The error for the message of a `StepBudgetError`, with remedies."""
         return cls(
-            f"{told}.",
+            f"{message}.",
             "Shorten the window, bound the repeats of the path ({1,4} for +).",
             Remedy("simple_budget", "allow more steps"),
             Remedy("path_semantics", "ask for arbitrary paths", "arbitrary"),
@@ -80,7 +80,7 @@ class ResourceError(ExecutionError):
 
 
 class DamagedError(ExecutionError):
-    """A file of a checkpoint is not as it was written."""
+    """A file of a checkpoint differs from what was written."""
 
     def __init__(self, path: Path | str) -> None:
         super().__init__(
@@ -91,7 +91,7 @@ class DamagedError(ExecutionError):
 
 
 class UnsafePlanError(ExecutionError):
-    """A plan asks Spark for something that plans may not ask for."""
+    """A plan contains an expression that plans may not have Spark evaluate."""
 
 
 class InputError(ExecutionError):

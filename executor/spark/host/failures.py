@@ -39,7 +39,7 @@ def failure_of(error: Exception) -> ExecutionError:
         return BudgetError.of(over[1])
     rejected = _REJECTED.search(str(error))
     if rejected is not None:
-        return InputError(f"A row is no edge: {rejected[1]}", "Mend it.", _LENIENT)
+        return InputError(f"A row is not an edge: {rejected[1]}", "Mend it.", _LENIENT)
     changed = _CHANGED.search(str(error))
     if changed is not None:
         return ChangedInputError(changed[1])

@@ -30,7 +30,7 @@ class ReplayRate:
         The interval is adjusted so that a slice has a whole number of time units.
 
         Raises:
-            InputError: if the speed is not above 0, or the interval is no length of time.
+            InputError: if the speed is not above 0, or the interval is not a length of time.
         """
         if not (math.isfinite(speed) and speed > 0):
             raise InputError(
@@ -40,7 +40,7 @@ class ReplayRate:
         try:
             milliseconds = ticks(interval or _INTERVAL, "millisecond")
         except DurationError as error:
-            raise InputError(f"The interval is no length of time: {error}") from error
+            raise InputError(f"The interval is not a length of time: {error}") from error
         if not milliseconds:
             raise InputError("A stream cannot be replayed in intervals of no length.")
         length = max(1, round(speed * milliseconds / 1000))

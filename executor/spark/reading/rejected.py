@@ -1,4 +1,4 @@
-"""The file of rows of a finite input that are no edges."""
+"""The file of rows of a finite input that are not edges."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ from ....algebra.plan import PhysicalPlan, PlanStream
 from ....algebra.remedy import Remedy
 from ....catalog.edges import EdgeFile, EdgeFileError, RejectedRowError, check_not_empty, read
 from ....catalog.model import PropertyType, VertexType
-from ...scans import OWN_TIME, Field, leaves
+from ...scans import OWN_TIME, Field, scan_inputs
 from ...values import ARROW_TYPES
 from ...watermarks import in_disorder, streams_read
 from ..exchange.columns import SQL_TYPES, properties_of
@@ -66,7 +66,7 @@ class Spool:
         vertex_type: the type of vertices in the slices.
         edges: the number of edges in the inputs.
         relevant: the number of edges with a label that the plan reads.
-        rejected: the number of rows that are no edges.
+        rejected: the number of rows that are not edges.
         slice_ends: at position ``i`` the number of relevant edges in the first ``i + 1`` slices.
         properties: the columns of properties (:mod:`headrace.executor.spark.exchange.columns`)
             with their types.
@@ -131,7 +131,7 @@ def spool(
         folder: the folder of the slices; emptied first if a killed run left it unfinished.
         plan: the plan; the spool keeps the labels and properties that it reads.
         inputs: the files by stream, with an entry for every stream of the plan.
-        rejected: the file for rows that are no edges, as JSON lines; created with the first one.
+        rejected: the file for rows that are not edges, as JSON lines; created with the first one.
         strict: whether a row that is not an edge stops the run.
         on_read: called with the progress of reading.
         largest_slice: the largest number of edges in a micro-batch; the first ones are smaller, so
@@ -199,14 +199,14 @@ class _Spooling:
 
     def __init__(self, folder: Path, plan: PhysicalPlan, inputs: Inputs) -> None:
         self._folder = folder
-        self._properties = properties_of(leaves(plan))
+        self._properties = properties_of(scan_inputs(plan))
         self._files = tuple(_files(plan, inputs))
         self._labels = {
             stream: pa.array(sorted({s.label for _, s in plan.scans if s.stream == stream}))
             for stream in {scan.stream for _, scan in plan.scans}
         }
         types = {stream.vertex_type for stream in plan.streams}
-        # One column holds the vertices of all streams; a leaf reads integers out of text.
+        # One column holds the vertices of all streams; a scan input reads integers out of text.
         self._vertex_type: VertexType = types.pop() if len(types) == 1 else "string"
         self._arrival = ReplayOrder(streams_read(plan)) if in_disorder(plan) else None
         self._edges = self._relevant = self._bad = 0
@@ -283,7 +283,7 @@ class _Spooling:
                 raise InputError(str(error)) from error
             except RejectedRowError as error:
                 raise InputError(
-                    f"A row is no edge: {error}",
+                    f"A row is not an edge: {error}",
                     "Mend it.",
                     Remedy("strict", "run without stopping at such rows"),
                 ) from error

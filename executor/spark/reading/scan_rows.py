@@ -6,7 +6,7 @@ In: a streaming DataFrame of edges (stream, label, src, trg, ts, and properties 
 
 Spark SQL does the selection, so that the JVM and the source can apply it early. Packing costs one
 pass through a Python worker before the exchange. Messages carry no expiry: the stage computes the
-expiry of an edge from its ts (:meth:`headrace.executor.scans.Leaf.expiry`).
+expiry of an edge from its ts (:meth:`headrace.executor.scans.ScanInput.expiry`).
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from ....algebra.physical import WindowScan
 from ....algebra.plan import PhysicalPlan
 from ....algebra.predicate import Predicate
 from ...predicates import spark_sql
-from ...scans import OWN_TIME, Field, Leaf
+from ...scans import OWN_TIME, Field, ScanInput
 from ...stages import Stage
 from ...watermarks import streams_read
 from ..exchange.columns import SQL_TYPES, carried, columns_of
 from ..exchange.late import LATE_SOURCE, NO_SOURCE, sources_of
-from ..exchange.packing import END, NO_STREAM, PACKED, leaf_packer
-from ..exchange.wire import leaves_of, text_or_integers
+from ..exchange.packing import END, NO_STREAM, PACKED, scan_input_packer
+from ..exchange.wire import scan_inputs_of, text_or_integers
 
 ArrivalOrder = Literal["in order", "replayed", "live"]
 """How edges arrive.
@@ -40,55 +40,60 @@ its delay. Live: like replayed, but a stream may also be idle.
 """
 
 
-def packed_leaf_rows(
+def packed_scan_input_rows(
     edges: DataFrame, plan: PhysicalPlan, stage: Stage, arrival: ArrivalOrder
 ) -> DataFrame:
-    """Packs the rows of all leaves into messages to the partitions of the first stage."""
-    by_port = leaves_of(plan, stage)
-    # Two inputs of the stage may read the same leaf: its rows are selected once.
+    """Packs the rows of all scan inputs into messages to the partitions of the first stage."""
+    by_port = scan_inputs_of(plan, stage)
+    # Two inputs of the stage may read the same scan input: its rows are selected once.
     distinct = tuple(dict.fromkeys(by_port))
-    flows = [(distinct.index(leaf), flow) for leaf, flow in zip(by_port, stage.inputs, strict=True)]
+    flows = [
+        (distinct.index(scan_input), flow)
+        for scan_input, flow in zip(by_port, stage.inputs, strict=True)
+    ]
     if arrival == "in order":
-        pack = leaf_packer(flows, distinct, plan.parallelism)
-        return leaf_rows(edges, distinct).mapInArrow(pack, PACKED)
+        pack = scan_input_packer(flows, distinct, plan.parallelism)
+        return scan_input_rows(edges, distinct).mapInArrow(pack, PACKED)
     streams = [stream.name for stream in streams_read(plan)]
-    pack = leaf_packer(flows, distinct, plan.parallelism, streams)
+    pack = scan_input_packer(flows, distinct, plan.parallelism, streams)
     rows = waiting_rows(edges, distinct, streams, sources_of(plan), clock=arrival == "live")
     return rows.mapInArrow(pack, PACKED)
 
 
-def leaf_rows(edges: DataFrame, leaves: Sequence[Leaf]) -> DataFrame:
-    """Returns one row for each pair of an edge and a leaf that selects it.
+def scan_input_rows(edges: DataFrame, scan_inputs: Sequence[ScanInput]) -> DataFrame:
+    """Returns one row for each pair of an edge and a scan input that selects it.
 
-    The columns are leaf (a position in ``leaves``), src, trg, ts and the properties in the output
-    of leaves. One more row marks the end of the input: its leaf is
+    The columns are scan_input (a position in ``scan_inputs``), src, trg, ts and the properties in
+    the output of scan inputs. One more row marks the end of the input: its scan_input is
     :data:`headrace.executor.spark.exchange.packing.END`.
     """
-    columns = _Columns.of(leaves)
+    columns = _Columns.of(scan_inputs)
     typed = edges.select("stream", "label", "ts", *columns.typed())
-    sent = columns.sent(leaves)
+    sent = columns.sent(scan_inputs)
     is_end = sf.col("stream").isNull()  # a row without a stream marks the end of the input
-    if len(leaves) == 1:
-        selected = typed.where(columns.selects(leaves[0]) | is_end)
-        return selected.select(sf.when(is_end, END).otherwise(0).alias("leaf"), *sent)
+    if len(scan_inputs) == 1:
+        selected = typed.where(columns.selects(scan_inputs[0]) | is_end)
+        return selected.select(sf.when(is_end, END).otherwise(0).alias("scan_input"), *sent)
     numbers = [sf.when(is_end, sf.lit(END))]
-    numbers += [sf.when(columns.selects(leaf), sf.lit(i)) for i, leaf in enumerate(leaves)]
-    number = sf.explode(sf.array_compact(sf.array(*numbers))).alias("leaf")
+    numbers += [
+        sf.when(columns.selects(scan_input), sf.lit(i)) for i, scan_input in enumerate(scan_inputs)
+    ]
+    number = sf.explode(sf.array_compact(sf.array(*numbers))).alias("scan_input")
     return typed.select(number, *sent)
 
 
 def waiting_rows(
     edges: DataFrame,
-    leaves: Sequence[Leaf],
+    scan_inputs: Sequence[ScanInput],
     streams: Sequence[str],
     sources: Sequence[tuple[str, str]],
     *,
     clock: bool,
 ) -> DataFrame:
-    """Returns the rows of :func:`leaf_rows`, with columns for the watermark and late edges.
+    """Returns the rows of :func:`scan_input_rows`, with columns for the watermark and late edges.
 
-    An edge that no leaf selects has a row too, since it moves the watermark: its leaf is -1, and
-    src, trg and the properties are null.
+    An edge that no scan input selects has a row too, since it moves the watermark: its scan_input
+    is -1, and src, trg and the properties are null.
 
     Three columns are added:
 
@@ -98,9 +103,11 @@ def waiting_rows(
     - ``clock``: the start of the micro-batch in milliseconds, or null without ``clock``. Spark logs
       the start before it runs the batch, so a batch that is run again has the same.
     """
-    columns = _Columns.of(leaves)
+    columns = _Columns.of(scan_inputs)
     typed = edges.select("stream", "label", "ts", *columns.typed())
-    numbers = [sf.when(columns.selects(leaf), sf.lit(i)) for i, leaf in enumerate(leaves)]
+    numbers = [
+        sf.when(columns.selects(scan_input), sf.lit(i)) for i, scan_input in enumerate(scan_inputs)
+    ]
     exploded = sf.posexplode_outer(sf.array_compact(sf.array(*numbers))).alias("copy", "number")
     started = sf.unix_millis(sf.current_timestamp()) if clock else sf.lit(None).cast("bigint")
     source = _first_of(
@@ -112,7 +119,7 @@ def waiting_rows(
     number = _first_of([sf.col("stream") == stream for stream in streams])
     tagged = typed.select(
         exploded,
-        *columns.sent(leaves),
+        *columns.sent(scan_inputs),
         source.alias("source"),
         sf.coalesce(number, sf.lit(NO_STREAM)).alias("of"),
         started.alias("clock"),
@@ -120,12 +127,12 @@ def waiting_rows(
     selected = sf.col("number").isNotNull()
     sent = [
         sf.col(name) if name == "ts" else sf.when(selected, sf.col(name)).alias(name)
-        for name in ("src", "trg", "ts", *carried(leaves).values())
+        for name in ("src", "trg", "ts", *carried(scan_inputs).values())
     ]
     # Of the rows of an edge the first alone reports the edge if it is late.
     late_source = sf.when(sf.col("copy") == 0, sf.col("source"))
     return tagged.select(
-        sf.coalesce(sf.col("number"), sf.lit(-1)).alias("leaf"),
+        sf.coalesce(sf.col("number"), sf.lit(-1)).alias("scan_input"),
         *sent,
         sf.coalesce(late_source, sf.lit(NO_SOURCE)).alias(LATE_SOURCE),
         "of",
@@ -148,10 +155,10 @@ class _Columns:
     sources: Mapping[Field, str]
 
     @staticmethod
-    def of(leaves: Sequence[Leaf]) -> _Columns:
-        kinds = sorted({leaf.vertex_type for leaf in leaves})
+    def of(scan_inputs: Sequence[ScanInput]) -> _Columns:
+        kinds = sorted({scan_input.vertex_type for scan_input in scan_inputs})
         ends: dict[Field, str] = {(end, kind): end for kind in kinds for end in ("src", "trg")}
-        return _Columns({**ends, **columns_of(leaves), (OWN_TIME, "integer"): "ts"})
+        return _Columns({**ends, **columns_of(scan_inputs), (OWN_TIME, "integer"): "ts"})
 
     def name(self, field: Field) -> str:
         """The column of a field."""
@@ -168,20 +175,24 @@ class _Columns:
                 column = column.try_cast(SQL_TYPES[field[1]])
             yield column.alias(self.name(field))
 
-    def sent(self, leaves: Sequence[Leaf]) -> list[Column]:
+    def sent(self, scan_inputs: Sequence[ScanInput]) -> list[Column]:
         """The columns that go to the stage."""
-        vertex_type = text_or_integers(frozenset(leaf.vertex_type for leaf in leaves))
+        vertex_type = text_or_integers(
+            frozenset(scan_input.vertex_type for scan_input in scan_inputs)
+        )
         ends = [sf.col(self.name((end, vertex_type))).alias(end) for end in ("src", "trg")]
-        properties = [sf.col(self.name(f)).alias(column) for f, column in carried(leaves).items()]
+        properties = [
+            sf.col(self.name(f)).alias(column) for f, column in carried(scan_inputs).items()
+        ]
         return [*ends, sf.col("ts"), *properties]
 
-    def selects(self, leaf: Leaf) -> Column:
-        """Whether the leaf selects an edge; null counts as no."""
-        positions = {i: self._position(field) for i, field in enumerate(leaf.fields)}
+    def selects(self, scan_input: ScanInput) -> Column:
+        """Whether the scan input selects an edge; null counts as no."""
+        positions = {i: self._position(field) for i, field in enumerate(scan_input.fields)}
         types = [kind for _, kind in self.sources]
 
         def holds(predicate: str) -> Column:
-            # A predicate counts the leaf's columns; here it reads those of all leaves.
+            # A predicate counts the scan input's columns; here it reads those of all scan inputs.
             moved = Predicate(predicate).renumbered(positions)
             return sf.expr(spark_sql(moved.sql, types))
 
@@ -189,8 +200,8 @@ class _Columns:
             of_label = sf.col("label") == scan.label
             return of_label if scan.predicate is None else of_label & holds(scan.predicate)
 
-        selected = reduce(or_, map(scanned, leaf.scan.scans))
-        condition = (sf.col("stream") == leaf.scan.stream) & selected
-        for field in leaf.fields[:2]:
+        selected = reduce(or_, map(scanned, scan_input.scan.scans))
+        condition = (sf.col("stream") == scan_input.scan.stream) & selected
+        for field in scan_input.fields[:2]:
             condition &= sf.col(self.name(field)).isNotNull()
-        return reduce(and_, map(holds, leaf.predicates), condition)
+        return reduce(and_, map(holds, scan_input.predicates), condition)

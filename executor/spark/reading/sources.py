@@ -53,7 +53,7 @@ Frames = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """The folder for rows of a source that are no edges.
+    """The folder for rows of a source that are not edges.
 
     Attributes:
         folder: the path; all sources of a run share the folder.
@@ -209,7 +209,7 @@ def _file_reader(
 
     Args:
         layouts: the layout of each file by path; ``""`` is the layout of other files.
-        aside: the folder for rows that are no edges.
+        aside: the folder for rows that are not edges.
         check: called when all files of a task have been read.
     """
 

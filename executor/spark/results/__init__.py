@@ -1,7 +1,7 @@
 """The output: from blocks of results to files that appear whole, and to rows that are set aside.
 
 In: blocks of the last stage. Out: result files, standard output or calls of a function; files of
-late edges and of rows that are no edges.
+late edges and of rows that are not edges.
 
 Invariant: a result is published once, also where Spark runs a batch again after a crash, and an
 output belongs to one run.

@@ -129,7 +129,7 @@ def segments(path: Path) -> list[tuple[int, Path]]:
 
 @dataclass(frozen=True, slots=True)
 class DeadLetters:
-    """The logs of late edges and of rows that are no edges."""
+    """The logs of late edges and of rows that are not edges."""
 
     late: Growing
     rejected: Growing

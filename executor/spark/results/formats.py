@@ -45,7 +45,7 @@ class ResultShape:
     ``columns`` are the answer's variables as the query has them; ``names`` and ``types``
     are for formats with flat, distinct, typed columns. ``event`` is what happened to the rows of
     a report, whose instant stands in ``ts``; None where results have a validity. With
-    ``deletions`` some end, at ``ts``, what was said before: in the rows given their ``exp`` is
+    ``deletions`` some end an earlier result, at ``ts``: in the input rows their ``exp`` is
     negative; in flat columns it is null, and there is a further column ``op``, ``+`` or ``-``.
     ``paths`` are the columns that hold a path, as the JSON text of its steps.
     """
@@ -82,16 +82,16 @@ class ResultShape:
 
     def flat(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Rows with exactly the columns of :attr:`schema`."""
-        given = rows.columns
+        values = rows.columns
         if self.event is not None:
-            given = [*given[:-1], pa.repeat(pa.scalar(self.event), rows.num_rows)]
+            values = [*values[:-1], pa.repeat(pa.scalar(self.event), rows.num_rows)]
         elif self.deletions:
-            ends = _is_end(given[-1])
-            exp = pc.if_else(ends, pa.scalar(None, pa.int64()), given[-1])
-            given = [*given[:-1], exp, pc.if_else(ends, "-", "+")]
+            ends = _is_end(values[-1])
+            exp = pc.if_else(ends, pa.scalar(None, pa.int64()), values[-1])
+            values = [*values[:-1], exp, pc.if_else(ends, "-", "+")]
         columns = [
             column if column.type == field.type else _as(column, field.type)
-            for column, field in zip(given, self.schema, strict=True)
+            for column, field in zip(values, self.schema, strict=True)
         ]
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
@@ -148,9 +148,9 @@ class _JsonLines:
 
     def write(self, rows: pa.RecordBatch) -> None:
         columns: list[Column] = rows.columns
-        *given, ts, exp = columns
-        values = [_json_values(given[i]) for i in self._plain]
-        values += [pc.cast(given[i], pa.string()) for i in self._paths]
+        *bindings, ts, exp = columns
+        values = [_json_values(bindings[i]) for i in self._plain]
+        values += [pc.cast(bindings[i], pa.string()) for i in self._paths]
         parts: list[Column] = []
         for constant, value in zip(self._constants, [*values, _json_values(ts)], strict=True):
             parts += [pa.scalar(constant), value]
@@ -218,7 +218,7 @@ class _Arrow:
 
 
 def _is_end(exp: Column) -> Column:
-    """Which rows end what was said before."""
+    """A mask of the rows that end an earlier result."""
     ends: Column = pc.less(exp, pa.scalar(0))
     return pc.fill_null(ends, False)
 
@@ -260,8 +260,8 @@ def _needs_escape(values: Column) -> bool:
     data = values.buffers()[2]
     if data is None:
         return False
-    found = np.frombuffer(data, np.uint8)
-    return bool(((found < 0x20) | (found == 0x22) | (found == 0x5C)).any())
+    octets = np.frombuffer(data, np.uint8)
+    return bool(((octets < 0x20) | (octets == 0x22) | (octets == 0x5C)).any())
 
 
 def _converted(column: Column, convert: Callable[[Column], Column]) -> Column:

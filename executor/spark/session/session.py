@@ -115,8 +115,8 @@ def log_tail(folder: Path, lines: int = _LOG_LINES_SHOWN) -> str:
         text = (folder / "spark.log").read_text(errors="replace")
     except OSError:
         return ""
-    told = [line for line in text.splitlines() if not line.startswith("\tat ")]
-    return "\n".join(told[-lines:])
+    kept = [line for line in text.splitlines() if not line.startswith("\tat ")]
+    return "\n".join(kept[-lines:])
 
 
 @contextmanager
@@ -176,8 +176,8 @@ def _started(folder: Path, options: SessionOptions, held: Sequence[int]) -> Iter
                     "",
                     Remedy("packages", "Name another package", "GROUP:ARTIFACT:VERSION"),
                 ) from error
-            told = f"{error}\n{log_tail(folder, _LOG_LINES_READ)}"
-            short = error_in(told, _NOT_STARTED) or limit_in_the_way(_NOT_STARTED)
+            messages = f"{error}\n{log_tail(folder, _LOG_LINES_READ)}"
+            short = error_in(messages, _NOT_STARTED) or limit_in_the_way(_NOT_STARTED)
             if short is not None:
                 raise short from error
             # A Java that has ended tells why in its log alone.

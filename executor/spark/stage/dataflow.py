@@ -17,7 +17,7 @@ from ....algebra.plan import PhysicalPlan
 from ...stages import stages_of
 from ..exchange.blocks import BLOCKS
 from ..exchange.packing import PACKED, PARTITION
-from ..reading.scan_rows import ArrivalOrder, packed_leaf_rows
+from ..reading.scan_rows import ArrivalOrder, packed_scan_input_rows
 from ..session.workers import own_workers
 from .processor import StageProcessor
 
@@ -43,9 +43,9 @@ def result_blocks(
     run = uuid.uuid4().hex
     initial = None
     with own_workers(edges.sparkSession, None):
-        rows = packed_leaf_rows(edges, plan, stages[0], arrival)
+        rows = packed_scan_input_rows(edges, plan, stages[0], arrival)
         if stored is not None:
-            initial = packed_leaf_rows(stored, plan, stages[0], "in order").groupBy(PARTITION)
+            initial = packed_scan_input_rows(stored, plan, stages[0], "in order").groupBy(PARTITION)
     for stage in stages:
         loads = initial is not None and stage.number == 0
         processor = StageProcessor(plan.to_json(), run, stage.number, loads=loads)

@@ -19,7 +19,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from ....algebra.plan import PhysicalPlan
-from ...scans import leaves, reached
+from ...scans import reached, scan_inputs
 from ..exchange.blocks import LATE, REPORT, RESULTS
 
 METRICS: Final = "headrace"
@@ -35,7 +35,7 @@ def observed(blocks: DataFrame, plan: PhysicalPlan, name: str = METRICS) -> Data
         plan: what runs.
         name: by which the row of the query is found, and those of operators as ``<name>.<id>``.
     """
-    below = {leaf.node for leaf in leaves(plan)}
+    below = {scan_input.node for scan_input in scan_inputs(plan)}
     nodes = sorted(reached(plan, below))
     rows = blocks.observe(
         name,
@@ -62,14 +62,14 @@ def _rows(kind: str) -> Column:
 def _over(nodes: Sequence[int], field: str) -> Column:
     """The sum of a number over all operators."""
     numbers = (_number("batch", "operators", str(node), field) for node in nodes)
-    found = reduce(add, (sf.coalesce(number, sf.lit(0.0)) for number in numbers))
-    return found if field == "seconds" else found.cast("bigint")
+    total = reduce(add, (sf.coalesce(number, sf.lit(0.0)) for number in numbers))
+    return total if field == "seconds" else total.cast("bigint")
 
 
 def _number(*path: str) -> Column:
     """A number of a report; null in other rows, and where the report has none."""
     # Keys are written as ['3'], since .3 would be a place in a list.
     place = "$" + "".join(f"['{key}']" for key in path)
-    found = sf.get_json_object(sf.col("payload").cast("string"), place)
+    value = sf.get_json_object(sf.col("payload").cast("string"), place)
     kind = "double" if "operators" in path else "bigint"
-    return sf.when(sf.col("kind") == REPORT, found.cast(kind))
+    return sf.when(sf.col("kind") == REPORT, value.cast(kind))

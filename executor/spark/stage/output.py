@@ -25,7 +25,7 @@ _BLOCK_ROWS = 131_072
 class Output(Protocol):
     """Where a stage's rows go."""
 
-    def rows(self, found: Mapping[int, Batch]) -> Iterator[pd.DataFrame]:
+    def rows(self, results: Mapping[int, Batch]) -> Iterator[pd.DataFrame]:
         """Rows of the stage's outputs."""
         ...
 
@@ -49,9 +49,9 @@ class Blocks:
         self._names = [*column_names(plan.columns), "ts", "exp"]
         self._dictionary = dictionary
 
-    def rows(self, found: Mapping[int, Batch]) -> Iterator[pd.DataFrame]:
+    def rows(self, results: Mapping[int, Batch]) -> Iterator[pd.DataFrame]:
         """Blocks of results."""
-        for batch in _pieces(found[self._root]):
+        for batch in _pieces(results[self._root]):
             columns = [
                 *(self._dictionary.decode(codes) for codes in batch.columns),
                 pa.array(batch.ts),
@@ -84,11 +84,11 @@ class Messages:
     ended: bool = False
     sent: int = 0
 
-    def rows(self, found: Mapping[int, Batch]) -> Iterator[pd.DataFrame]:
+    def rows(self, results: Mapping[int, Batch]) -> Iterator[pd.DataFrame]:
         """Messages of rows."""
         wire = RowWire(self.to.inputs, value_types(self.plan))
         for port, flow in enumerate(self.to.inputs):
-            for piece in _pieces(found[flow.source]):
+            for piece in _pieces(results[flow.source]):
                 match flow.spread:
                     case "stay":
                         rows = wire.rows(port, piece, self.dictionary)

@@ -40,7 +40,7 @@ from ...watermarks import NEVER, Seen, streams_read
 from ..exchange.blocks import LATE, REPORT
 from ..exchange.late import LATE_SOURCE, NO_SOURCE, LateRows, added, sources_of
 from ..exchange.packing import partition_keys, table_of
-from ..exchange.wire import LeafWire, Wire, runs_wire, wire_of
+from ..exchange.wire import ScanInputWire, Wire, runs_wire, wire_of
 from ..state import snapshot as snapshots
 from ..state.cache import CacheKey, StateCache
 from ..state.log import EXTRA_STATE, BlobStore, WindowLog
@@ -266,9 +266,9 @@ class PartitionBatch:
         """
         count = int(np.searchsorted(rows["ts"].to_numpy(), now, side="left"))
         late = LateRows()
-        if isinstance(self._wire, LeafWire) and LATE_SOURCE in rows.schema.names:
+        if isinstance(self._wire, ScanInputWire) and LATE_SOURCE in rows.schema.names:
             sources = sources_of(self._plan)
-            late = LateRows.of(rows.slice(0, count), self._wire.leaves, sources, now)
+            late = LateRows.of(rows.slice(0, count), self._wire.scan_inputs, sources, now)
             rows = rows.drop_columns([LATE_SOURCE])
         elif count:
             raise ValueError(f"{count} rows came out of order, before {now}")

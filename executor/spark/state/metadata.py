@@ -104,7 +104,7 @@ def totals(
 ) -> dict[int, Counters]:
     """Adds the difference of two readings of a pipeline's counters to ``base``.
 
-    The counters of a pipeline start at 0 when it is rebuilt, so they are no totals themselves.
+    The counters of a pipeline start at 0 when it is rebuilt, so they are not totals themselves.
     """
     return {
         node: base.get(node, Counters()).then(now.since(before[node]))

@@ -244,5 +244,5 @@ class _Unpickler(pickle.Unpickler):
             return super().find_class(module, name)
         loaded = super().find_class(module, name) if module.startswith(_OURS) else None
         if not isinstance(loaded, type) or not loaded.__module__.startswith(_OURS):
-            raise pickle.UnpicklingError(f"{module}.{name} is no class of an index")
+            raise pickle.UnpicklingError(f"{module}.{name} is not a class of an index")
         return loaded

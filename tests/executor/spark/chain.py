@@ -14,12 +14,17 @@ import pyarrow as pa
 from headrace.algebra.plan import PhysicalPlan
 from headrace.executor.batch import FOREVER
 from headrace.executor.local import Edge, Result, _record_batches
-from headrace.executor.scans import Leaf
+from headrace.executor.scans import ScanInput
 from headrace.executor.spark.exchange.blocks import LATE, RESULTS
 from headrace.executor.spark.exchange.columns import carried
 from headrace.executor.spark.exchange.late import LATE_SOURCE, NO_SOURCE, sources_of
-from headrace.executor.spark.exchange.packing import END, leaf_packer, partition_keys, table_of
-from headrace.executor.spark.exchange.wire import leaves_of, text_or_integers
+from headrace.executor.spark.exchange.packing import (
+    END,
+    partition_keys,
+    scan_input_packer,
+    table_of,
+)
+from headrace.executor.spark.exchange.wire import scan_inputs_of, text_or_integers
 from headrace.executor.spark.stage import partition as work
 from headrace.executor.spark.stage.partition import PartitionBatch
 from headrace.executor.spark.state.cache import StateCache
@@ -64,14 +69,14 @@ class Chain:
         self._random = Random(seed)
         self._metadata: dict[tuple[int, int], str] = {}
         self.logs: dict[tuple[int, int], Blobs] = defaultdict(Blobs)
-        by_port = leaves_of(plan, self.stages[0])
-        self._leaves = tuple(dict.fromkeys(by_port))
-        self._pack = leaf_packer(
+        by_port = scan_inputs_of(plan, self.stages[0])
+        self._scan_inputs = tuple(dict.fromkeys(by_port))
+        self._pack = scan_input_packer(
             [
-                (self._leaves.index(leaf), flow)
-                for leaf, flow in zip(by_port, self.stages[0].inputs, strict=True)
+                (self._scan_inputs.index(scan_input), flow)
+                for scan_input, flow in zip(by_port, self.stages[0].inputs, strict=True)
             ],
-            self._leaves,
+            self._scan_inputs,
             plan.parallelism,
             self._streams,
         )
@@ -145,7 +150,7 @@ class Chain:
             yield from self._tagged(edges)
             if end:
                 row: dict[str, object] = dict.fromkeys(self._schema.names)
-                yield pa.RecordBatch.from_pylist([row | {"leaf": END, "ts": 0}], self._schema)
+                yield pa.RecordBatch.from_pylist([row | {"scan_input": END, "ts": 0}], self._schema)
             return
         rows = [each for edge in edges for each in self._waiting(edge, self._streams, clock)]
         if rows:
@@ -164,29 +169,31 @@ class Chain:
             is_first = False
             yield _with(rows, source, streams.index(stream), clock)
         if is_first and stream in streams:
-            nothing = pa.RecordBatch.from_pylist([{"leaf": -1, "ts": ts}], schema=self._schema)
+            nothing = pa.RecordBatch.from_pylist(
+                [{"scan_input": -1, "ts": ts}], schema=self._schema
+            )
             yield _with(nothing, NO_SOURCE, streams.index(stream), clock)
 
     @property
     def _schema(self) -> pa.Schema:
-        kinds = frozenset(leaf.vertex_type for leaf in self._leaves)
+        kinds = frozenset(scan_input.vertex_type for scan_input in self._scan_inputs)
         vertex = pa.int64() if text_or_integers(kinds) == "integer" else pa.string()
-        columns = carried(self._leaves)
+        columns = carried(self._scan_inputs)
         properties = {name: ARROW_TYPES[kind] for (_, kind), name in columns.items()}
-        edge = {"leaf": pa.int32(), "src": vertex, "trg": vertex, "ts": pa.int64()}
+        edge = {"scan_input": pa.int32(), "src": vertex, "trg": vertex, "ts": pa.int64()}
         return pa.schema({**edge, **properties})
 
     def _tagged(self, edges: Sequence[Edge]) -> Iterator[pa.RecordBatch]:
-        """The rows of edges, in the format of leaf_rows."""
-        schema, columns = self._schema, carried(self._leaves)
+        """The rows of edges, in the format of scan_input_rows."""
+        schema, columns = self._schema, carried(self._scan_inputs)
         vertex = schema.field("src").type
-        for number, leaf in enumerate(self._leaves):
+        for number, scan_input in enumerate(self._scan_inputs):
             for batch in _record_batches(edges):
-                if _fits(batch, leaf):
-                    rows = leaf.select(batch)
+                if _fits(batch, scan_input):
+                    rows = scan_input.select(batch)
                     tagged: list[Any] = [pa.array([number] * rows.num_rows, pa.int32())]
                     tagged += [rows[name].cast(vertex) for name in ("src", "trg")] + [rows["ts"]]
-                    known = {*leaf.fields, *leaf.travelling}
+                    known = {*scan_input.fields, *scan_input.travelling}
                     for (name, kind), _ in columns.items():
                         own = (name, kind) in known and name in rows.schema.names
                         type_ = ARROW_TYPES[kind]
@@ -207,5 +214,5 @@ def _with(rows: pa.RecordBatch, source: int, of: int, clock: int | None) -> pa.R
     return rows
 
 
-def _fits(batch: pa.RecordBatch, leaf: Leaf) -> bool:
-    return pa.types.is_integer(batch["src"].type) == (leaf.vertex_type == "integer")
+def _fits(batch: pa.RecordBatch, scan_input: ScanInput) -> bool:
+    return pa.types.is_integer(batch["src"].type) == (scan_input.vertex_type == "integer")

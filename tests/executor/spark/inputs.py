@@ -24,7 +24,7 @@ def inputs_of(case: Case, folder: Path, seed: int) -> dict[str, list[EdgeFile]]:
     for stream in stream_of.values():
         dealt[stream, 0] = []
     for edge in case.edges:
-        # An edge whose label no stream of the query has is read by no leaf.
+        # An edge whose label no stream of the query has is read by no scan input.
         stream = stream_of.get(edge.label, next(iter(stream_of.values())))
         dealt[stream, random.randrange(2)].append(edge)
     inputs: dict[str, list[EdgeFile]] = defaultdict(list)

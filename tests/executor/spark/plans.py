@@ -75,7 +75,7 @@ def reach(length: int = 20, slide: int = 1) -> PhysicalPlan:
 
 
 def edges_of_a(length: int = 20) -> PhysicalPlan:
-    """The edges of ``a`` that are no loops."""
+    """The edges of ``a`` that are not loops."""
     return plan_of((scan("a", length), ()), (FilterRows("NOT c0 = c1"), (0,)))
 
 

@@ -96,7 +96,7 @@ def test_the_driver_gets_the_reports_of_all_stages() -> None:
     assert all(report["rebuilt"] == 1 for report in reports)
     metrics = BatchMetrics.of(reports)
     assert metrics.ticks == 20
-    # leaves, exchanges and operators, as one process counts them that was never rebuilt
+    # scan inputs, exchanges and operators, as one process counts them that was never rebuilt
     run = LocalRun(TWO_LEVELS)
     run.push([record_batch(edges)])
     expected = run.counters

@@ -113,7 +113,7 @@ def test_files_of_others_are_left_alone(tmp_path: Path) -> None:
     manifest = Manifest(reach(), "out", 1)
     with pytest.raises(OutputError, match="is not empty"):
         open_checkpoint(manifest, ToFolder(tmp_path / "out"), None)
-    with pytest.raises(OtherQueryError, match="is no checkpoint of Headrace"):
+    with pytest.raises(OtherQueryError, match="is not a checkpoint of Headrace"):
         open_checkpoint(manifest, ToFolder(tmp_path / "new"), tmp_path / "out")
     with pytest.raises(OutputError, match="is not a folder"):
         open_checkpoint(manifest, ToFolder(tmp_path / "out" / "thesis.tex"), None)

@@ -47,7 +47,7 @@ def test_without_a_limit_all_lines_are_in_one_file(tmp_path: Path) -> None:
 
 
 def test_a_rotated_file_is_left_alone(tmp_path: Path) -> None:
-    """A file with the log's name and a number, as logrotate makes, is no part of the log."""
+    """A file with the log's name and a number, as logrotate makes, is not part of the log."""
     path, folder = tmp_path / "late.jsonl", tmp_path / "parts"
     added(Growing(path, folder), folder, 0, *range(9))
     aside = path.rename(tmp_path / "late.jsonl.1")

@@ -53,7 +53,7 @@ WITHOUT_A_PORT = (
             "SparkException: EOFException occurred while reading the port number from "
             "pyspark.daemon's stdout and terminated with code: 137..",
         ),
-        (STREAM_FAILED + "ValueError: 7 is no vertex\n", "ValueError: 7 is no vertex"),
+        (STREAM_FAILED + "ValueError: 7 is not a vertex\n", "ValueError: 7 is not a vertex"),
         (
             STREAM_FAILED,
             STREAM_FAILED.partition(". Return Message")[0],
@@ -103,7 +103,7 @@ def test_start_time_outs_are_recognised_in_every_wording(text: str) -> None:
     [
         KILLED_AGAIN,
         WITHOUT_A_PORT,
-        "ValueError: 7 is no vertex",
+        "ValueError: 7 is not a vertex",
         "java.util.concurrent.ExecutionException: org.apache.kafka.common.errors.TimeoutException: "
         "Timed out waiting for a node assignment. Call: describeTopics",
         "java.net.ConnectException: Connection refused",

@@ -97,7 +97,7 @@ def test_a_run_continues_when_the_disk_has_room_again(
     assert report.results == RIGHT.total()
 
 
-class Stopped(Exception):  # noqa: N818 - it is no error
+class Stopped(Exception):  # noqa: N818 - it is not an error
     """The test has seen enough of a run."""
 
 

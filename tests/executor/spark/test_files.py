@@ -141,7 +141,7 @@ def test_a_refused_thread_reports_the_process_limit_and_not_memory() -> None:
 
 
 def test_other_failures_are_not_shortages() -> None:
-    assert error_in("ValueError: 7 is no vertex\n") is None
+    assert error_in("ValueError: 7 is not a vertex\n") is None
 
 
 def test_a_closed_pipe_is_not_a_storage_error() -> None:

@@ -43,11 +43,15 @@ IN_EACH_RUN: Final = ("offsets/0", ".changelog", "commits/0")
 class Recording:
     """A run of two batches, of which the second was interrupted when its results were out.
 
-    ``saved`` has its files as they were in ``out``; ``written`` are those of Spark's checkpoint in
-    the order of writing.
+    Attributes:
+        out: the output of the run.
+        earlier: the files of ``out`` after the first batch.
+        saved: the files of ``out`` after the second batch.
+        written: the files of Spark's checkpoint in the order of writing.
     """
 
     out: Path
+    earlier: Path
     saved: Path
     written: tuple[Path, ...]
 
@@ -56,8 +60,8 @@ class Recording:
         shutil.rmtree(self.out, ignore_errors=True)
         moment = (self.saved / file).stat().st_mtime_ns
         for path in self.saved.rglob("*"):
-            if path.is_file() and path.stat().st_mtime_ns < moment:
-                self._copy(path.relative_to(self.saved))
+            if path.is_file():
+                self._copy_of(path.relative_to(self.saved), moment)
         left = self.out / file
         left.parent.mkdir(parents=True, exist_ok=True)
         checksums = left.with_name(f".{left.name}.crc")
@@ -68,13 +72,23 @@ class Recording:
             data = (self.saved / file).read_bytes()
             left.with_name(temporary).write_bytes(data[: len(data) // 2])
         else:
-            self._copy(file)
+            self._copy(file, self.saved)
         if form == "beside other checksums":
             checksums.write_bytes(b"crc\0\0\0\2\0" + os.urandom(4))
 
-    def _copy(self, name: Path) -> None:
+    def _copy_of(self, name: Path, moment: int) -> None:
+        """Copies the version of a file that was there at a moment, if one was.
+
+        The second batch replaces files of the first, such as the note of its reports.
+        """
+        for folder in (self.saved, self.earlier):
+            if (folder / name).exists() and (folder / name).stat().st_mtime_ns < moment:
+                self._copy(name, folder)
+                return
+
+    def _copy(self, name: Path, folder: Path) -> None:
         (self.out / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(self.saved / name, self.out / name)
+        shutil.copy2(folder / name, self.out / name)
 
     def goes_on(self, spark: SparkSession) -> None:
         """Checks that the run continues from ``out`` and gives each result once."""
@@ -94,18 +108,20 @@ def started(spark: SparkSession, folder: Path, on_progress: OnProgress | None = 
 def recorded(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Recording:
     folder = tmp_path_factory.mktemp("recorded")
     csv_file(folder / "in.csv", EDGES)
+    out, earlier, saved = folder / "out", folder / "earlier", folder / "saved"
 
     def interrupt(progress: Progress) -> None:
+        if progress.phase == "running" and progress.batch == 1:
+            shutil.copytree(out, earlier)
         if progress.phase == "running" and progress.batch == BATCHES:
             raise CancelledError("interrupted")
 
     with pytest.raises(CancelledError):
         started(spark, folder, interrupt)
-    out, saved = folder / "out", folder / "saved"
     shutil.copytree(out, saved)
     files = [path for path in (saved / "_headrace" / "spark").rglob("[!.]*") if path.is_file()]
     files.sort(key=lambda path: path.stat().st_mtime_ns)
-    return Recording(out, saved, tuple(path.relative_to(saved) for path in files))
+    return Recording(out, earlier, saved, tuple(path.relative_to(saved) for path in files))
 
 
 @pytest.mark.long

@@ -77,9 +77,9 @@ def test_a_stopped_run_over_partitions_continues(
     assert report.results == len(found)
     stages = stages_of(plan)
     operators = {i for stage in stages for i in stage.nodes}
-    leaves = {flow.source for flow in stages[0].inputs}
+    scan_inputs = {flow.source for flow in stages[0].inputs}
     ports = {flow.port for stage in stages for flow in stage.inputs}
-    assert set(report.operators) == operators | leaves | ports
+    assert set(report.operators) == operators | scan_inputs | ports
 
 
 @pytest.mark.long

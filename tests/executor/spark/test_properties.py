@@ -17,9 +17,9 @@ from pyspark.sql import DataFrame, SparkSession
 from headrace.catalog.edges import EdgeFile
 from headrace.executor.batch import FOREVER
 from headrace.executor.local import Edge, Result
-from headrace.executor.scans import leaves
+from headrace.executor.scans import scan_inputs
 from headrace.executor.spark.host.errors import InputError
-from headrace.executor.spark.reading.scan_rows import leaf_rows
+from headrace.executor.spark.reading.scan_rows import scan_input_rows
 from headrace.executor.spark.report import Progress
 from headrace.executor.spark.results.sinks import ToFile, ToFolder
 from headrace.executor.spark.run import RunOptions, run
@@ -183,7 +183,7 @@ def test_predicates_on_properties_are_pushed_to_the_source(
         columns=("x", "y", "weight", "name", "new", "count", "time"),
     )
     edges, _ = edges_of(plan, {"s": given})
-    rows = leaf_rows(edges, leaves(plan))
+    rows = scan_input_rows(edges, scan_inputs(plan))
     filters = pushed_filters(rows)
     assert pushed in filters
     assert "EqualTo(label,a)" in filters
@@ -202,7 +202,7 @@ def test_predicates_on_vertices_are_pushed_to_the_source(
     edges, _ = edges_of(plan, {"s": given})
     assert edges.select("src", "trg").distinct().count() == 2
     assert edges.where("src <> trg").count() == 0
-    filters = pushed_filters(leaf_rows(edges, leaves(plan)))
+    filters = pushed_filters(scan_input_rows(edges, scan_inputs(plan)))
     assert "GreaterThan(weight,1.0)" in filters
     assert "EqualTo(id,y)" in filters
     lacking = spark.read.parquet(str(tmp_path / "in.parquet")).drop("ts")

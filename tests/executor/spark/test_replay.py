@@ -1,4 +1,4 @@
-"""Finite inputs become slices sorted by time; rows that are no edges are rejected."""
+"""Finite inputs become slices sorted by time; rows that are not edges are rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spark selects the same rows of leaves as the in-process executor."""
+"""Spark selects the same rows of scan inputs as the in-process executor."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pyspark.sql import SparkSession
 from headrace.algebra.physical import FilterRows, HashJoin
 from headrace.algebra.plan import PhysicalPlan
 from headrace.catalog.model import VertexType
-from headrace.executor.scans import leaves
-from headrace.executor.spark.reading.scan_rows import leaf_rows
+from headrace.executor.scans import scan_inputs
+from headrace.executor.spark.reading.scan_rows import scan_input_rows
 from tests.executor.spark.plans import plan_of, scan
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]
@@ -43,7 +43,7 @@ def two_filtered_scans(first: VertexType, second: VertexType) -> PhysicalPlan:
     ("first", "second"),
     [("string", "string"), ("integer", "integer"), ("string", "integer"), ("integer", "string")],
 )
-def test_spark_selects_the_same_rows_of_leaves(
+def test_spark_selects_the_same_rows_of_scan_inputs(
     spark: SparkSession, first: VertexType, second: VertexType
 ) -> None:
     plan = two_filtered_scans(first, second)
@@ -58,12 +58,12 @@ def test_spark_selects_the_same_rows_of_leaves(
     edges = spark.createDataFrame(
         rows, "stream string, label string, src string, trg string, ts long"
     )
-    found = leaf_rows(edges, leaves(plan)).collect()
+    found = scan_input_rows(edges, scan_inputs(plan)).collect()
 
     expected = Counter[tuple[int, str, str, int]]()
-    for number, leaf in enumerate(leaves(plan)):
-        kind = pa.int64() if leaf.vertex_type == "integer" else pa.string()
-        own = [row for row in rows if row[0] == leaf.scan.stream]
+    for number, scan_input in enumerate(scan_inputs(plan)):
+        kind = pa.int64() if scan_input.vertex_type == "integer" else pa.string()
+        own = [row for row in rows if row[0] == scan_input.scan.stream]
         columns = list(zip(*own, strict=True))
         vertices = [pa.array(columns[i], pa.string()).cast(kind) for i in (2, 3)]
         batch = pa.RecordBatch.from_pydict(
@@ -74,17 +74,17 @@ def test_spark_selects_the_same_rows_of_leaves(
                 "ts": pa.array(columns[4], pa.int64()),
             }
         )
-        for row in leaf.select(batch).to_pylist():
+        for row in scan_input.select(batch).to_pylist():
             expected[number, str(row["src"]), str(row["trg"]), row["ts"]] += 1
-    assert Counter((r.leaf, str(r.src), str(r.trg), r.ts) for r in found) == expected
+    assert Counter((r.scan_input, str(r.src), str(r.trg), r.ts) for r in found) == expected
     assert len(expected) > 50
 
 
-def test_no_leaf_selects_an_edge_with_an_invalid_vertex(spark: SparkSession) -> None:
+def test_no_scan_input_selects_an_edge_with_an_invalid_vertex(spark: SparkSession) -> None:
     plan = plan_of((scan(), ()), vertex_types=(("input", "integer"),))
     edges = spark.createDataFrame(
         [("input", "a", "1", "2", 0), ("input", "a", "x", "2", 1), ("input", "a", None, "2", 2)],
         "stream string, label string, src string, trg string, ts long",
     )
-    found = leaf_rows(edges, leaves(plan)).collect()
-    assert [(r.leaf, r.src, r.trg, r.ts) for r in found] == [(0, 1, 2, 0)]
+    found = scan_input_rows(edges, scan_inputs(plan)).collect()
+    assert [(r.scan_input, r.src, r.trg, r.ts) for r in found] == [(0, 1, 2, 0)]

@@ -71,8 +71,10 @@ def test_a_fetched_index_continues_in_another_worker(plan: PhysicalPlan) -> None
         chosen = record_batch(edges)
         rows = {}
         for flow in stage.inputs:
-            leaf = next(leaf for leaf in run._leaves if leaf.node == flow.source)
-            rows[flow.port] = leaf.encode(leaf.select(chosen), index.dictionary)
+            scan_input = next(
+                scan_input for scan_input in run._scan_inputs if scan_input.node == flow.source
+            )
+            rows[flow.port] = scan_input.encode(scan_input.select(chosen), index.dictionary)
         found = index.pipeline.process(rows)[plan.root]
         return [found.ts.tolist(), found.exp.tolist(), *found.columns.tolist()]
 

@@ -12,7 +12,7 @@ from headrace.algebra.physical import Exchange, ToKernel
 from headrace.algebra.plan import PhysicalPlan
 from headrace.executor.batch import FOREVER
 from headrace.executor.local import Result
-from headrace.executor.scans import leaves
+from headrace.executor.scans import scan_inputs
 from headrace.executor.spark.host.errors import ExecutionError, InputError
 from headrace.executor.spark.stream import stream
 from tests.executor.spark.plans import (
@@ -68,8 +68,12 @@ def test_results_reach_a_memory_sink(
     def counted(name: str, field: str) -> int:
         return sum(each[name][field] for each in progress_metrics)
 
-    root, (leaf,) = f"headrace.{plan.root}", leaves(plan)
-    assert counted("headrace", "edges") == relevant == counted(f"headrace.{leaf.node}", "rows_out")
+    root, (scan_input,) = f"headrace.{plan.root}", scan_inputs(plan)
+    assert (
+        counted("headrace", "edges")
+        == relevant
+        == counted(f"headrace.{scan_input.node}", "rows_out")
+    )
     assert counted("headrace", "results") == rocksdb.table("found").count()
     assert counted(root, "rows_in") == relevant * plan.parallelism
     assert [each[root]["rows_out"] for each in progress_metrics] == [

@@ -9,8 +9,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headrace.executor.scans import Leaf
-from headrace.executor.spark.exchange.wire import LeafWire, RowWire
+from headrace.executor.scans import ScanInput
+from headrace.executor.spark.exchange.wire import RowWire, ScanInputWire
 from headrace.executor.spark.state.log import Directory, WindowLog
 from headrace.executor.stages import Flow
 from tests.executor.spark.plans import scan
@@ -33,23 +33,26 @@ class Blobs(dict[int, bytes]):
         return self[number]
 
 
-def leaf(node: int, length: int, slide: int) -> Leaf:
-    return Leaf(node, scan("a", length, slide), (), "string")
+def scan_input(node: int, length: int, slide: int) -> ScanInput:
+    return ScanInput(node, scan("a", length, slide), (), "string")
 
 
-def wire(leaves: tuple[Leaf, ...]) -> LeafWire:
-    return LeafWire([Flow(leaf.node, leaf.node, 2, "hash") for leaf in leaves], leaves)
+def wire(scan_inputs: tuple[ScanInput, ...]) -> ScanInputWire:
+    return ScanInputWire(
+        [Flow(scan_input.node, scan_input.node, 2, "hash") for scan_input in scan_inputs],
+        scan_inputs,
+    )
 
 
-def table(leaves: tuple[Leaf, ...], rows: list[tuple[int, int]]) -> pa.Table:
-    """Rows (leaf, ts) with distinct vertices."""
+def table(scan_inputs: tuple[ScanInput, ...], rows: list[tuple[int, int]]) -> pa.Table:
+    """Rows (scan input, ts) with distinct vertices."""
     columns: dict[str, list[int] | list[str]] = {
         "port": [number for number, _ in rows],
         "src": [f"s{number}" for number, _ in rows],
         "trg": [f"t{ts}" for _, ts in rows],
         "ts": [ts for _, ts in rows],
     }
-    return pa.table(columns, schema=wire(leaves).schema)
+    return pa.table(columns, schema=wire(scan_inputs).schema)
 
 
 WINDOWS = st.tuples(st.integers(1, 30), st.integers(1, 5)).map(lambda w: (max(w), w[1]))
@@ -64,22 +67,24 @@ WINDOWS = st.tuples(st.integers(1, 30), st.integers(1, 5)).map(lambda w: (max(w)
 def test_the_log_holds_exactly_the_valid_rows(
     windows: list[tuple[int, int]], steps: list[list[tuple[int, int]]]
 ) -> None:
-    leaves = tuple(leaf(i, *window) for i, window in enumerate(windows))
+    scan_inputs = tuple(scan_input(i, *window) for i, window in enumerate(windows))
     blobs, directory, seen, now = Blobs(), Directory(), list[tuple[int, int]](), 0
     for step in steps:
         times = accumulate((gap for _, gap in step), initial=now)
-        rows = [(number % len(leaves), ts) for (number, _), ts in zip(step, times, strict=False)]
+        rows = [
+            (number % len(scan_inputs), ts) for (number, _), ts in zip(step, times, strict=False)
+        ]
         now = max([now, *(ts for _, ts in rows)])
-        log = WindowLog(wire(leaves), blobs, directory)
-        log.append(table(leaves, rows), now)
+        log = WindowLog(wire(scan_inputs), blobs, directory)
+        log.append(table(scan_inputs, rows), now)
         directory = log.directory  # all that is carried over, with the blobs
         seen += rows
         valid = [
             (number, ts)
             for number, ts in seen
-            if int(leaves[number].expiry(np.array([ts]))[0]) > now
+            if int(scan_inputs[number].expiry(np.array([ts]))[0]) > now
         ]
-        kept = WindowLog(wire(leaves), blobs, directory).rows(now)
+        kept = WindowLog(wire(scan_inputs), blobs, directory).rows(now)
         found = [(row["port"], row["ts"]) for row in kept.to_pylist()]
         assert sorted(found) == sorted(valid)
         assert [ts for _, ts in found] == sorted(ts for _, ts in found)
@@ -88,11 +93,11 @@ def test_the_log_holds_exactly_the_valid_rows(
 
 
 def test_the_log_stays_small_with_short_batches() -> None:
-    leaves = (leaf(0, 400, 1),)
-    log = WindowLog(wire(leaves), Blobs(), Directory())
+    scan_inputs = (scan_input(0, 400, 1),)
+    log = WindowLog(wire(scan_inputs), Blobs(), Directory())
     most_blobs = most_rows = 0
     for ts in range(1_500):
-        log.append(table(leaves, [(0, ts)]), ts)
+        log.append(table(scan_inputs, [(0, ts)]), ts)
         most_blobs = max(most_blobs, len(log.directory.blobs))
         held = sum(blob.last - blob.first + 1 for blob in log.directory.blobs)
         most_rows = max(most_rows, held)
@@ -101,10 +106,10 @@ def test_the_log_stays_small_with_short_batches() -> None:
 
 
 def test_a_long_window_does_not_hold_the_rows_of_a_short_one() -> None:
-    leaves = (leaf(0, 1_000, 1), leaf(1, 10, 1))
-    log = WindowLog(wire(leaves), Blobs(), Directory())
+    scan_inputs = (scan_input(0, 1_000, 1), scan_input(1, 10, 1))
+    log = WindowLog(wire(scan_inputs), Blobs(), Directory())
     for ts in range(100):
-        log.append(table(leaves, [(0, ts), (1, ts)]), ts)
+        log.append(table(scan_inputs, [(0, ts), (1, ts)]), ts)
     short = [blob for blob in log.directory.blobs if blob.window == 10]
     assert sum(blob.last - blob.first + 1 for blob in short) <= 12
 

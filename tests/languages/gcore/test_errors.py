@@ -166,7 +166,7 @@ WRONG = {
         "E-PATHVAR",
         "p",
     ),
-    "what is no label left out": (f"{C} MATCH (x)-/<(:a :b)‹!>/->(y)", "E-SYNTAX", "!"),
+    "what is not a label left out": (f"{C} MATCH (x)-/<(:a :b)‹!>/->(y)", "E-SYNTAX", "!"),
     "any label left out": (f"{C} MATCH (x)-/<:(a|_)‹!*>/->(y)", "E-SYNTAX", "!"),
     "any vertex": (f"{C} {M}, (‹z)", "E-SAFE", "z"),
     "any vertex without a name": (f"{C} {M}, ‹()", "E-SAFE", "()"),

@@ -41,7 +41,7 @@ R = "J[src1,trg2,R ; trg1=src2](W[9](a), W[9](b))"
         ),
         ("Answer(x, x, p, p) <- a+(x, y) as p.",
          "E[c1,c3;a+](C[src,src,trg](P[p;a+](W[9](a))), W[9](a))"),
-        # What is certainly empty is no part of a path, and no answer either.
+        # What is certainly empty is not part of a path, and no answer either.
         ("Answer(x, p) <- x (a|b{3,2}) y as p.", "E[src,trg;a](W[9](a), W[9](a))"),
         ("Answer(x, p) <- x a{3,2} y as p.", "∅"),
     ],

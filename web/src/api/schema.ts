@@ -1571,7 +1571,7 @@ export interface components {
          *         edges: the number of edges with a label that the plan reads.
          *         results: the number of results.
          *         late: the number of late edges.
-         *         rejected: the number of rows that are no edges.
+         *         rejected: the number of rows that are not edges.
          *         now: the application time reached, in time units; null before the first edge.
          *         lag: the time that a live stream is behind the clock, in seconds; null if unknown.
          *         ticks: the application time since the first edge, in time units.

@@ -127,7 +127,7 @@ it("times and sizes are for people", () => {
   expect([0.25, 84.28, 600, 7200].map(clock)).toEqual(["250 ms", "84.3 s", "10 min", "2.0 h"]);
 });
 
-it("a query without a name is called by its first line that is no comment", () => {
+it("a query without a name is called by its first line that is not a comment", () => {
   const title = (query: string, name: string | null = null) => titleOf({ name, query });
   expect(title("% chains\nAnswer(x, y) <- a(x, y).")).toBe("Answer(x, y) <- a(x, y).");
   expect(title("/* of\npays */ // now\n\n SELECT a MATCH (a)")).toBe("SELECT a MATCH (a)");

@@ -1,4 +1,4 @@
-/** The title of a running query: its name, or the first line of its text that is no comment. */
+/** The title of a running query: its name, or the first line of its text that is not a comment. */
 export function titleOf({ name, query }: { readonly name: string | null; readonly query: string }): string {
   if (name !== null) return name;
   const lines = query

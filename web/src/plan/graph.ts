@@ -61,7 +61,7 @@ export function planBoxes(
   const whole = root?.estimate.cumulative_cost ?? 0;
   return picture.boxes.map((box) => {
     const node = plan.nodes[box.id];
-    if (node === undefined) throw new Error(`the picture has a box ${box.id} that is no node`);
+    if (node === undefined) throw new Error(`the picture has a box ${box.id} that is not a node`);
     const costShare = share(node.estimate.cost, whole);
     const { distribution } = node.properties;
     const numbers = numbersOf(node.estimate, picture);

@@ -21,7 +21,7 @@ vi.stubGlobal("history", {
 const { route } = await import("./route.svelte");
 const { currentPlan } = await import("./currentPlan.svelte");
 
-/** The id of a plan is its query in lower case; a number at its end is no part of the query. */
+/** The id of a plan is its query in lower case; a number at its end is not part of the query. */
 const queryOf = (id: string) => id.replace(/\d+$/, "").toUpperCase();
 
 beforeEach(() => {

@@ -1,4 +1,4 @@
-"""Idle soak of a service: memory over minutes of requests: ``python -m bench.leave_alone``.
+"""Idle soak of a service: memory over minutes of requests: ``python -m bench.idle_soak``.
 
 For some minutes clients request new and cached plans, memos and alternatives. They send wrong
 requests, hang up, put and delete streams, follow the results of running queries, and start and
@@ -316,7 +316,7 @@ def main(
     console.print(f"answers: {dict(statuses)}; faults in the log: {faults}")
     options = {"minutes": minutes, "warm": warm, "running": running, "statuses": dict(statuses),
                "faults": faults, "per_hour": slopes}  # fmt: skip
-    save(out, "leave_alone", options, [asdict(one) for one in samples])
+    save(out, "idle_soak", options, [asdict(one) for one in samples])
 
 
 def _heap(jvm: psutil.Process) -> float:
