@@ -57,10 +57,13 @@ MOST_WORKERS = 4
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """The whole of the tests runs in several processes; files or folders that are named in one."""
+    """The whole of the tests runs in several processes; files or folders that are named in one.
+
+    One more process than cores, since tests wait for Spark, browsers and servers.
+    """
     if config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
         return 0
-    return min(max(2, (os.cpu_count() or 2) // 2), MOST_WORKERS)
+    return min((os.cpu_count() or 2) + 1, MOST_WORKERS)
 
 
 TALLY = pytest.StashKey[Counter[str]]()

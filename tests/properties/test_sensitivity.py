@@ -141,14 +141,16 @@ def test_a_translation_that_counts_pairs_for_edges_is_detected(
     assert _finds(counted_cases())
 
 
-@pytest.mark.parametrize("told_by", [OWN_LABEL, OWN_SOURCE, "ts"])
+@pytest.mark.parametrize(
+    "distinguished_by", [OWN_LABEL, pytest.param(OWN_SOURCE, marks=pytest.mark.long), "ts"]
+)
 def test_a_translation_that_confuses_edges_is_detected(
-    told_by: str, monkeypatch: pytest.MonkeyPatch
+    distinguished_by: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = Inputs.identity
 
     def without(self: Inputs, atom: EdgeAtom) -> tuple[str, ...]:
-        return tuple(name for name in whole(self, atom) if name != told_by)
+        return tuple(name for name in whole(self, atom) if name != distinguished_by)
 
     monkeypatch.setattr(Inputs, "identity", without)
     assert _finds(counted_cases())

@@ -40,6 +40,7 @@ OPTIONS = RunOptions(largest_slice=10)
 REACH = reach(length=30, slide=5)
 
 
+@pytest.mark.long
 def test_stopping_a_run_leaves_a_concurrent_run_alone(spark: SparkSession, tmp_path: Path) -> None:
     inputs = {"input": [csv_file(tmp_path / "in.csv", EDGES)]}
     settings, provider = dict(spark.conf.getAll), spark.conf.get(PROVIDER)
