@@ -82,12 +82,12 @@ class Batches:
     Attributes:
         begun: whether this start of the query has begun a batch.
         error: the error of a batch that failed here, not in Spark.
-        finished: whether all slices of the spool are done; never, over live sources.
+        finished: whether all slices of the spool are done; always false over live sources.
         batches: the number of batches of this run.
-        processed: edges of this run.
-        found: results of this run.
-        metrics: of the whole query.
-        last_batch: what each operator did in the last batch.
+        processed: the number of edges of this run.
+        found: the number of results of this run.
+        metrics: the metrics of the whole query.
+        last_batch: the counters of each operator in the last batch.
     """
 
     def __init__(

@@ -1,9 +1,9 @@
 """Runs a plan over live sources, which are unbounded, until it is stopped.
 
-As over files (:mod:`headrace.executor.spark.bounded`), but nothing is spooled: Spark reads the
-sources, and its checkpoint knows how far it has come. Edges wait for the watermark as in
-:func:`headrace.executor.spark.stream.stream`; those that come too late, and rows that are no
-edges, are added to files batch by batch.
+Unlike a run over files (:mod:`headrace.executor.spark.bounded`), a live run spools nothing: Spark
+reads the sources and logs their offsets in its checkpoint. Edges wait for the watermark as in
+:func:`headrace.executor.spark.stream.stream`. Late edges, and rows that are not edges, are appended
+to files batch by batch.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def _check(
     output: Output,
     options: RunOptions,
 ) -> None:
-    """Raises unless the plan, its sources and the output go together."""
+    """Raises an error unless the plan, its sources and the output fit together."""
     graphs = {scan.stream for _, scan in plan.scans if scan.range is None}
     ending = sorted(name for name in stored if name not in graphs)
     if ending:
@@ -169,7 +169,7 @@ def _check(
 def _sources_document(
     sources: Mapping[str, LiveSource], stored: Sequence[StoredGraph]
 ) -> dict[str, Any]:
-    """How the sources are read, for the manifest; without addresses of brokers, which change."""
+    """The sources in the manifest, without the addresses of brokers, which change."""
     document: dict[str, Any] = {"stored": [state for g in stored for state in g.states]}
     for name, live in sorted(sources.items()):
         source = live.source

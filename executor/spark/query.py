@@ -209,7 +209,7 @@ def _watch(
     ended: threading.Event,
     clock: SteppedClock | None,
 ) -> Ending:
-    """Looks at a query until it has ended, or says why it is to be stopped."""
+    """Polls a query until it has ended or has to be stopped; returns the reason."""
     until: float | None = None
     while not ended.wait(_POLL_SECONDS):
         if turn.held:
@@ -238,9 +238,11 @@ def _waits(query: StreamingQuery) -> bool:
 
 
 def _asks(query: StreamingQuery, batches: Batches) -> bool:
-    """Whether the driver may be asking a Python process for the state's schema, before the first
-    batch. A query that is stopped meanwhile leaves that process behind, as long as the session
-    lives."""
+    """Whether the driver may be asking a Python process for the state's schema.
+
+    It does so before the first batch. A query that is stopped meanwhile leaves that process behind
+    until the session ends.
+    """
     try:
         return not batches.begun and bool(query.status["isDataAvailable"])
     except (PySparkException, Py4JError, OSError):

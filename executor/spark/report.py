@@ -16,18 +16,18 @@ class Progress:
     """The progress of a run. Numbers are of the whole query, over restarts.
 
     Attributes:
-        phase: what the run does; ``waiting`` is for another start, since Spark gave up this one.
-        fraction: of the phase; None over a live source, which has no end.
-        batch: the number of micro-batches done.
-        batches: the number of micro-batches in all; 0 over a live source.
-        edges: with a label that the plan reads.
-        results: rows.
-        late: edges that were late.
-        rejected: rows that are not edges.
+        phase: the step of the run; in ``waiting`` it waits before it starts Spark's query again.
+        fraction: the part of the phase that is done; None over a live source, which has no end.
+        batch: the number of micro-batches that are done.
+        batches: the number of all micro-batches; 0 over a live source.
+        edges: the number of edges with a label that the plan reads.
+        results: the number of result rows.
+        late: the number of late edges.
+        rejected: the number of rows that are not edges.
         now: the application time reached, in time units of the plan.
-        seconds: since this run began.
+        seconds: the time since this run began.
         ticks: application time since the first edge, in time units of the plan.
-        operators: by node of the plan.
+        operators: the counters of each node of the plan.
         reason: why the run waits.
     """
 
@@ -54,28 +54,29 @@ class RunReport:
     """The report of a run.
 
     Attributes of the whole query, over restarts:
-        edges: of the input.
-        relevant: edges with a label that the plan reads.
-        rejected: rows that are not edges.
-        results: rows.
-        late: relevant edges that were set aside because they were late.
-        late_by_stream: the same for each stream.
-        rebuilt: how often the index of a partition was rebuilt.
+        edges: the number of edges of the input.
+        relevant: the number of edges with a label that the plan reads.
+        rejected: the number of rows that are not edges.
+        results: the number of result rows.
+        late: the number of relevant edges that were late.
+        late_by_stream: the number of late edges of each stream.
+        rebuilt: the number of times that the index of a partition was rebuilt.
         ticks: application time from the first edge to the last, in time units of the plan.
         operators: the counters of each node of the plan.
 
     Attributes of this run, which may have resumed an earlier one:
-        processed: relevant edges.
-        found: results.
-        batches: micro-batches.
-        seconds: from its start to its end.
-        stream_seconds: of the streaming query, after Spark's start and the reading of input.
+        processed: the number of relevant edges.
+        found: the number of results.
+        batches: the number of micro-batches.
+        seconds: the time from its start to its end.
+        stream_seconds: the time of the streaming query, without Spark's start and the reading of
+            the input.
         resumed: whether it resumed an earlier run.
-        jvm_peak_bytes: the most memory of the JVM.
-        worker_peak_bytes: the most memory of a Python worker.
+        jvm_peak_bytes: the peak memory of the JVM.
+        worker_peak_bytes: the peak memory of a Python worker.
         rejected_file: the file of rows that are not edges, if there are any.
         late_file: the file of late edges, if there are any.
-        last_batch: what each node of the plan did in the last micro-batch.
+        last_batch: the counters of each node of the plan in the last micro-batch.
     """
 
     edges: int
@@ -101,16 +102,16 @@ class RunReport:
 
     @property
     def edges_per_second(self) -> float:
-        """Relevant edges of this run per second of streaming."""
+        """Relevant edges of this run per second of the streaming query."""
         return self.processed / self.stream_seconds if self.stream_seconds else 0.0
 
     @property
     def updates_per_second(self) -> float:
-        """Results of this run per second of streaming."""
+        """Results of this run per second of the streaming query."""
         return self.found / self.stream_seconds if self.stream_seconds else 0.0
 
     def document(self) -> dict[str, Any]:
-        """As JSON-able values."""
+        """The report as values that JSON can hold."""
         return {
             **asdict(self),
             "operators": {str(node): asdict(done) for node, done in self.operators.items()},

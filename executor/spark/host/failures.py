@@ -33,7 +33,7 @@ _SEE_ALL = Remedy("logs", "see all that Spark says")
 
 
 def failure_of(error: Exception) -> ExecutionError:
-    """The error that a user sees of one of Spark, or of the connection to its JVM."""
+    """The error to show for an error of Spark, or of the connection to its JVM."""
     over = _OVER_BUDGET.search(str(error))
     if over is not None:
         return BudgetError.of(over[1])
@@ -79,12 +79,14 @@ _TIME_OUT = re.compile(
     r"|(?:TimeoutError|socket\.timeout): timed out"
     r"|CANNOT_LOAD_STATE_STORE\.UNRELEASED_THREAD_ERROR"
 )
-"""What Spark, its JVM and its Python workers say when one did not answer another in time. Classes
-and conditions rather than sentences, where there are such: they stand in the trace whatever
-is said above it."""
+"""The messages of Spark, its JVM and its Python workers when one did not answer another in time.
+
+The expression matches names of classes and error conditions where possible, since these stay the
+same when the sentences around them change.
+"""
 
 _OF_A_SOURCE = re.compile(r"org\.apache\.(?:kafka|hadoop\.net)|java\.sql\.")
-"""Messages of a user's source or broker, whose time-outs are no fault of a start."""
+"""Messages of a user's source or broker; its time-outs do not mean a slow start of Spark."""
 
 _GAVE_UP = re.compile(r"in stage \S+ failed (\d+) times, most recent failure: .*?Exception: (.*)")
 _OF_JAVA = re.compile(r"^(?:Caused by)?: [\w.]+\.(\w+(?:Exception|Error): .+)$", re.MULTILINE)
@@ -92,8 +94,11 @@ _TRACEBACK = re.compile(r"\W*(Return Message:)?\s*Traceback \(most recent call l
 
 
 def reason_in(text: str) -> str:
-    """The line of Spark's message that says most: a Python worker's error, or what made a task
-    fail too often, or the last cause in Java, else the first."""
+    """The most specific line of Spark's message.
+
+    That is the error of a Python worker, else the reason why a task failed too often, else the last
+    cause in Java, else the first line.
+    """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     for line in reversed(lines):
         name, separator, _ = line.partition(": ")

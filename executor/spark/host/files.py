@@ -1,7 +1,7 @@
-"""Files that are there as a whole or not at all, and notes that tell when they were damaged.
+"""Atomic writes of files, and notes with a checksum.
 
-A *sealed* note is a line of JSON and a line with its SHA-256. Notes without the second line are of
-versions that wrote none; they are read as they are.
+A *sealed* note is a line of JSON and a line with its SHA-256. Earlier versions wrote notes without
+the second line; these are read without a check.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ _ASIDE = ".tmp"
 
 @contextmanager
 def written_aside(path: Path, *, replacing: bool = True) -> Iterator[BinaryIO]:
-    """A file to write that gets its name ``path`` when all is written and on disk.
+    """A file to write, which gets the name ``path`` when it is complete and on disk.
 
-    After an error nothing is left of it, and what ``path`` was before still is. A symbolic link at
-    ``path`` is replaced, never followed.
+    After an error the file is removed, and the earlier file at ``path`` is unchanged. A symbolic
+    link at ``path`` is replaced, never followed.
 
     Args:
         path: the name.
         replacing: whether a file that has the name already is replaced.
 
     Raises:
-        FileExistsError: if not, and there is one.
-        OSError: with a file's name in it, also where the disk is full.
+        FileExistsError: if there is such a file and ``replacing`` is false.
+        OSError: if the file cannot be written, as on a full disk; it names the file.
     """
     own = f"{os.getpid()}.{threading.get_native_id()}"
     aside = path.with_name(f".{path.name}.{own}{_ASIDE}")
@@ -59,9 +59,9 @@ def written_aside(path: Path, *, replacing: bool = True) -> Iterator[BinaryIO]:
 
 @contextmanager
 def errors_named(path: Path) -> Iterator[None]:
-    """Errors of the operating system inside this block name ``path`` if they name no file.
+    """Adds ``path`` to the errors of the operating system in this block that name no file.
 
-    Those of writing name none. Errors of connections pass as they are.
+    Errors of writing name none. Errors of connections are raised unchanged.
     """
     try:
         yield
@@ -106,7 +106,7 @@ def read_sealed(path: Path) -> Any:
     Raises:
         FileNotFoundError: if there is none.
         OSError: if it cannot be read.
-        DamagedError: if it is not as it was written.
+        DamagedError: if it differs from what was written.
     """
     line, end, rest = path.read_bytes().partition(b"\n" + _SEAL.encode())
     try:
@@ -125,7 +125,7 @@ def digest_of(path: Path) -> str:
 
 
 def aside_of(path: Path) -> list[Path]:
-    """The unfinished files that killed processes left while they wrote ``path``."""
+    """The unfinished files of killed processes that were writing ``path``."""
     name = re.compile(rf"\.{re.escape(path.name)}\.(\d+)(?:\.\d+)?{re.escape(_ASIDE)}")
     return [
         other
@@ -135,7 +135,7 @@ def aside_of(path: Path) -> list[Path]:
 
 
 def remove_aside(path: Path) -> None:
-    """Removes what killed processes left of ``path``."""
+    """Removes the unfinished files of ``path`` (:func:`aside_of`)."""
     for other in aside_of(path):
         other.unlink(missing_ok=True)
 

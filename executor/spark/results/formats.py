@@ -42,12 +42,15 @@ Column = Any  # an Arrow array; the stubs of pyarrow.compute want to know of wha
 class ResultShape:
     """The columns of results.
 
-    ``columns`` are the answer's variables as the query has them; ``names`` and ``types``
-    are for formats with flat, distinct, typed columns. ``event`` is what happened to the rows of
-    a report, whose instant stands in ``ts``; None where results have a validity. With
-    ``deletions`` some end an earlier result, at ``ts``: in the input rows their ``exp`` is
-    negative; in flat columns it is null, and there is a further column ``op``, ``+`` or ``-``.
-    ``paths`` are the columns that hold a path, as the JSON text of its steps.
+    Attributes:
+        columns: the answer's variables as in the query.
+        names: distinct names of the columns, for formats with flat columns.
+        types: the types of the columns, for formats with typed columns.
+        event: the event of the rows of a report, whose instant is in ``ts``; None where results
+            have a validity.
+        deletions: whether rows may end an earlier result at ``ts``. The ``exp`` of such an input
+            row is negative. In flat columns it is null, and a column ``op`` has ``+`` or ``-``.
+        paths: the columns that hold a path, as the JSON text of its steps.
     """
 
     columns: tuple[str, ...]

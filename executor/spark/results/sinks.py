@@ -1,9 +1,9 @@
-"""Where results go: a folder, one file, stdout, or a function of the caller.
+"""The destinations of results: a folder, one file, stdout, or a function of the caller.
 
-The tasks of a batch write parts aside (:mod:`headrace.executor.spark.results.parts`); when the
-whole batch is done, its parts are delivered here, in the driver. Spark may run a batch again after
-a crash, also one that was delivered already: a folder then keeps the file that it has, under the
-batch's name, so that a reader sees each result once.
+The tasks of a batch write parts to a staging folder (:mod:`headrace.executor.spark.results.parts`).
+When all tasks of the batch are done, the driver delivers the parts here. After a crash Spark may
+run a batch again that was delivered already. A folder then keeps the file that it has under the
+batch's name, so a reader sees each result once.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .formats import ResultFormat, ResultShape, csv_header
 from .parts import Part, PartSpec
 
 NOTE = "_headrace"
-"""The folder of ours inside an output folder."""
+"""Headrace's folder inside an output folder."""
 _STAGING = "staging"
 _SEALED = "-sha256-"
 """Before the digest in the name of a part; those of earlier versions have none."""
@@ -57,7 +57,7 @@ class ToFolder:
 
 @dataclass(frozen=True, slots=True)
 class ToFile:
-    """One file, there when the run has ended."""
+    """One file, which appears when the run has ended."""
 
     path: Path
     format: ResultFormat = "jsonl"
@@ -65,7 +65,7 @@ class ToFile:
 
 @dataclass(frozen=True, slots=True)
 class ToStdout:
-    """Standard output as results come; each at least once if the run is resumed."""
+    """Standard output, batch by batch; a resumed run may repeat results."""
 
     format: ResultFormat = "jsonl"
 
@@ -74,7 +74,7 @@ class ToStdout:
 class ToFunction:
     """A function in the driver, called with (batch, rows) as results come.
 
-    The rows have the answer's columns, ``ts`` and ``exp``; at least once, like stdout.
+    The rows have the answer's columns, ``ts`` and ``exp``. A resumed run may repeat results.
     """
 
     function: Callable[[int, pa.Table], None]
@@ -114,20 +114,20 @@ class Sink(ABC):
 
     @abstractmethod
     def deliver(self, batch: int, parts: Sequence[Part]) -> None:
-        """Publishes the results of a batch, or sees that they are published already."""
+        """Publishes the results of a batch unless they are published already."""
 
     @translate_storage_errors()
     def finish(self) -> None:
-        """All batches are delivered: removes the folder of parts that were not."""
+        """Removes the staging folder when all batches are delivered."""
         shutil.rmtree(self.spec.staging, ignore_errors=True)
 
 
 def sink_of(output: Output, shape: ResultShape, directory: Path) -> Sink:
-    """The sink for an output; ``directory`` is the checkpoint's, perhaps of another file system."""
+    """The sink for an output; the checkpoint's ``directory`` may be on another file system."""
     staging = str(directory / _STAGING)
     match output:
         case ToFolder(path, file_format):
-            # Beside the results: what is moved there must come from the same file system.
+            # Stage parts beside the results: a file can be moved within one file system only.
             beside = str(path.absolute() / NOTE / _STAGING)
             return _FolderSink(PartSpec(file_format, beside, shape), path)
         case ToFile(path, file_format):
@@ -227,22 +227,22 @@ class _FileSink(Sink):
 
 
 class WrittenFile:
-    """Which file a run has written as its output, by a note in its checkpoint directory.
+    """Identifies the output file of a run by a note in the checkpoint directory.
 
-    A run that is killed after it has named the file, and before it has noted its end, finds by it
-    that the file is its own.
+    A run may be killed after it has named the file and before it has noted its end. The next run
+    then recognizes the file by the note.
     """
 
     def __init__(self, folder: Path) -> None:
         self._note = folder / "written.json"
 
     def about_to_be(self, file: BinaryIO) -> None:
-        """Notes a file before it gets its name."""
+        """Writes the note, before the file gets its name."""
         file.flush()
         write_sealed(self._note, _signs(os.fstat(file.fileno())))
 
     def is_at(self, path: Path) -> bool:
-        """Whether the file of a name is the one that was noted."""
+        """Whether the file at ``path`` is the one in the note."""
         try:
             return bool(read_sealed(self._note) == _signs(os.lstat(path)))
         except FileNotFoundError:

@@ -1,7 +1,7 @@
-"""A Spark session of our own in local mode: quiet, on loopback only, leaving nothing behind.
+"""Starts a Spark session in local mode: quiet, on loopback only, and removed without a trace.
 
-What Spark, its JVM and its Python workers print goes to a log file in the session's
-temporary folder; users see it only with ``debug``. A user's own session needs none of this
+Spark, its JVM and its Python workers print to a log file in the session's temporary folder; users
+see this output only with ``debug``. A query on a user's session needs none of this
 (:func:`headrace.executor.spark.stream.stream`).
 """
 
@@ -53,11 +53,15 @@ _UNRESOLVED = re.compile(r"unresolved dependency: ([^\s:]+)")
 class SessionOptions:
     """How Spark is started.
 
-    ``partitions`` is the number of shuffle partitions, that is of groups that run at
-    once; ``cores`` the number of local task slots (None: one more than ``partitions``, at
-    least 2, at most the machine's); ``debug`` lets Spark's messages through to stderr;
-    ``master`` is Spark's, if not local mode; ``packages`` are fetched from Maven's registry
-    (``group:artifact:version``); ``conf`` overrides or adds Spark settings.
+    Attributes:
+        partitions: the number of shuffle partitions, which run at once.
+        cores: the number of local task slots. Default: one more than ``partitions``, at least 2 and
+            at most the machine's.
+        debug: whether Spark's messages go to stderr.
+        memory: the heap of the JVM, as Spark writes it.
+        master: Spark's master; None for local mode.
+        packages: the packages to fetch from Maven's registry (``group:artifact:version``).
+        conf: settings of Spark, which override those of Headrace.
     """
 
     partitions: int = 1
@@ -75,7 +79,9 @@ def spark_session(
 ) -> Iterator[SparkSession]:
     """Starts Spark in local mode and stops it, its JVM and its workers at the end.
 
-    ``held`` are open files (locks) that the JVM keeps open, too, as long as it lives.
+    Args:
+        options: how Spark is started.
+        held: open files (locks) that the JVM inherits and keeps open until it ends.
 
     Raises:
         JavaMissingError: if there is no Java to run on.
@@ -96,7 +102,7 @@ def running_session() -> SparkSession | None:
 
 
 def jvm_peak_bytes(spark: SparkSession) -> int:
-    """The most memory that the session's JVM has held; 0 where the machine does not say."""
+    """The peak memory of the session's JVM in bytes; 0 if the system does not report it."""
     gateway = spark.sparkContext._gateway
     process = None if gateway is None else getattr(gateway, "proc", None)
     if process is None:
@@ -110,7 +116,7 @@ def jvm_peak_bytes(spark: SparkSession) -> int:
 
 
 def log_tail(folder: Path, lines: int = _LOG_LINES_SHOWN) -> str:
-    """The last lines that Spark logged, but for Java's stacks, for an error message."""
+    """The last lines of Spark's log without Java's stack traces, for an error message."""
     try:
         text = (folder / "spark.log").read_text(errors="replace")
     except OSError:
@@ -121,7 +127,7 @@ def log_tail(folder: Path, lines: int = _LOG_LINES_SHOWN) -> str:
 
 @contextmanager
 def _environment(folder: Path) -> Iterator[None]:
-    """The environment that the JVM inherits, and the workers from it."""
+    """Sets the environment that the JVM inherits, and that workers inherit from the JVM."""
     settings = {
         "JAVA_HOME": str(find_java().home_for_spark(folder)),
         "SPARK_LOCAL_IP": "127.0.0.1",
@@ -237,8 +243,8 @@ _LOGGERS_OF_PY4J = (None, "py4j", "py4j.clientserver", "py4j.java_gateway")
 def _quiet(options: SessionOptions) -> Iterator[None]:
     """Keeps Py4J from logging that a JVM died: the query reports it.
 
-    It logs by the root logger and by those of its modules, which may hand on to a handler of
-    the root, past the root's filters.
+    Py4J logs to the root logger and to the loggers of its modules. A logger of a module may hand a
+    record to a handler of the root without passing the root's filters.
     """
 
     def not_of_py4j(record: logging.LogRecord) -> bool:

@@ -1,9 +1,9 @@
-"""Which Python workers run what.
+"""Assigns Python workers to stages.
 
-Spark hands a task to any idle Python worker of a pool, so an index kept in a worker's
-memory is often in the wrong process. But workers are pooled by their environment: a stage
-whose functions are made under an environment of its own has workers of its own, and with
-one partition that is one worker, for as long as Spark keeps it (a minute without work).
+Spark hands a task to any idle Python worker of a pool, so the worker that has an index in memory
+often does not get the next task. Spark pools workers by their environment. So a stage whose
+functions are made under a separate environment has separate workers. With one partition that is
+one worker, which Spark keeps until it has had no work for a minute.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ _VARIABLE = "HEADRACE_WORKERS"
 
 @contextmanager
 def own_workers(spark: SparkSession, name: str | None) -> Iterator[None]:
-    """Functions handed to Spark inside this block run in workers of the pool ``name``, or (None)
-    of the one that all share, on the driver's Python where that can be.
+    """Runs the functions that are handed to Spark inside this block in the pool ``name``.
 
-    The environment is the Spark context's, so other threads wait for the end of the block.
+    Without a name they run in the pool that all stages share. Workers run the driver's Python where
+    that is possible. The environment is the Spark context's, so other threads wait for the end of
+    the block.
     """
     environment = spark.sparkContext.environment
     with _ENVIRONMENT_LOCK:
@@ -48,7 +49,7 @@ def own_workers(spark: SparkSession, name: str | None) -> Iterator[None]:
 def free_pool() -> Iterator[str]:
     """The name of a pool that no other stage uses inside this block.
 
-    Queries that run one after the other share their workers, and what these have loaded.
+    Queries that run one after the other share their workers and the modules these have loaded.
     """
     with _LOCK:
         number = next(n for n in count() if n not in _POOLS_IN_USE)

@@ -23,7 +23,7 @@ _BLOCK_ROWS = 131_072
 
 
 class Output(Protocol):
-    """Where a stage's rows go."""
+    """The destination of a stage's rows."""
 
     def rows(self, results: Mapping[int, Batch]) -> Iterator[pd.DataFrame]:
         """Rows of the stage's outputs."""
@@ -35,7 +35,7 @@ class Output(Protocol):
 
 
 def _pieces(batch: Batch) -> Iterator[Batch]:
-    """A batch cut so that no block gets too large."""
+    """Cuts a batch into pieces of at most ``_BLOCK_ROWS`` rows."""
     for start in range(0, len(batch), _BLOCK_ROWS):
         part = slice(start, start + _BLOCK_ROWS)
         yield Batch(batch.columns[:, part], batch.ts[part], batch.exp[part])
