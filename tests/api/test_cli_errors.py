@@ -128,10 +128,10 @@ BROKEN = {
     "no nodes": ('{"version": 1}', "nodes"),
     "not an object": ("[1]", "a plan is a JSON object"),
     "very deep": ('{"version":' + "[" * 100_000, "nest more than"),
-    "many digits": ('{"version": ' + "9" * 9_999 + "}", "no integer of 64 bits"),
+    "many digits": ('{"version": ' + "9" * 9_999 + "}", "not an integer of 64 bits"),
     "no number": ('{"version": NaN}', "NaN is not JSON"),
     "a key twice": ('{"version": 1, "version": 1}', "stands twice"),
-    "half a character": ('{"version": 1, "nodes": "\\ud800"}', "no Unicode text"),
+    "half a character": ('{"version": 1, "nodes": "\\ud800"}', "not Unicode text"),
 }
 
 

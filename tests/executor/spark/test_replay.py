@@ -86,7 +86,7 @@ def test_replay_rate_keeps_the_speed(
 
 @pytest.mark.parametrize(
     ("speed", "interval", "mention"),
-    [(0, None, "at 0 time units"), (float("nan"), None, "at nan"), (1, "soon", "no length")],
+    [(0, None, "at 0 time units"), (float("nan"), None, "at nan"), (1, "soon", "not a length")],
 )
 def test_invalid_replay_rates_are_refused(speed: float, interval: str | None, mention: str) -> None:
     with pytest.raises(InputError, match=mention):
