@@ -215,12 +215,12 @@ class _Stream(Shape):
                     f"stream{did_you_mean(name, names)}",
                 )
         for label, statistics in self.labels.items():
-            described = {
+            described: dict[str, Mapping[str, object]] = {
                 "distinct_properties": statistics.distinct_properties,
                 "properties": statistics.properties,
             }
-            for entry, names in described.items():
-                for name in names:
+            for entry, entry_names in described.items():
+                for name in entry_names:
                     if name not in self.properties and name != "ts":
                         raise PlacedError(
                             ("labels", label, entry, name),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from math import isfinite
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -147,10 +148,12 @@ class LabelSketches:
         )
 
     def _quantiles(self, kind: str) -> tuple[str | int | float, ...]:
-        sample = self._samples[kind].values if kind in self._samples else None
+        sample: Column = self._samples[kind].values if kind in self._samples else None
         if sample is None:
             return ()
-        values = sorted(v for v in sample.to_pylist() if not isinstance(v, float) or isfinite(v))
+        values: list[Any] = sorted(
+            v for v in sample.to_pylist() if not isinstance(v, float) or isfinite(v)
+        )
         last = len(values) - 1
         if last < 1 or isinstance(values[0], bool):
             return ()

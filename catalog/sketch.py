@@ -145,9 +145,9 @@ class RowSample:
         self._rows = 0
         self._limit: np.uint64 | None = None
         self._priorities: Hashes = np.empty(0, np.uint64)
-        self._values: list[pa.Array] = []
+        self._values: list[Column] = []
 
-    def add(self, values: pa.Array) -> None:
+    def add(self, values: Column) -> None:
         """Adds the values of some rows, in the order of the rows."""
         priorities = _mixed(
             np.arange(self._rows + 1, self._rows + len(values) + 1, dtype=np.uint64)
@@ -164,7 +164,7 @@ class RowSample:
             self._shrink()
 
     @property
-    def values(self) -> pa.Array | None:
+    def values(self) -> Column:
         """The sampled values; None without rows."""
         if not self._values:
             return None
