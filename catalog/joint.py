@@ -31,7 +31,8 @@ def joint_of(streams: Collection[Stream], ends: Mapping[str, Ends]) -> tuple[Joi
     sketches: dict[End, Sketch] = {}
     for stream in streams:
         for (label, end), sketch in ends.get(stream.name, {}).items():
-            if sketch.total:
+            # Both ends of a row of vertices are the vertex.
+            if sketch.total and not (stream.vertices and end == "trg"):
                 sketches[stream.name, label, "src" if end == "src" else "trg"] = sketch
     edges = {(stream, label): sketch.total for (stream, label, _), sketch in sketches.items()}
     frequent = sorted(edges, key=lambda name: (-edges[name], name))[:MOST_JOINT]

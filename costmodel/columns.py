@@ -41,10 +41,10 @@ def columns_of_scan(
 ) -> Columns:
     """The columns src, trg and ``properties`` of a scan; empty without statistics of any.
 
-    The row of a vertex has the vertex in both columns, and only the first one has statistics.
+    A row of a vertex has the vertex in both columns, which have the statistics of the source.
     """
     columns: list[Column | None] = []
-    ends: tuple[Literal["src", "trg"], ...] = ("src",) if stream.vertices else ("src", "trg")
+    ends: tuple[Literal["src", "trg"], ...] = ("src", "src") if stream.vertices else ("src", "trg")
     for end in ends:
         frequent = statistics.frequent_src if end == "src" else statistics.frequent_trg
         distinct = statistics.distinct_src if end == "src" else statistics.distinct_trg
@@ -53,7 +53,6 @@ def columns_of_scan(
         known = values is not None or skew is not None or catalog.joint
         origin = (((stream.name, label, end), 1.0),)
         columns.append(Column(origin, skew, values, catalog) if known else None)
-    columns += [None] * (2 - len(ends))
     for name, kind in properties:
         described = statistics.properties.get(name)
         count = statistics.distinct_properties.get(name, 0.0)
