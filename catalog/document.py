@@ -7,15 +7,12 @@ document here; every other module may assume a valid catalog.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     ValidationError,
     ValidationInfo,
@@ -30,7 +27,6 @@ from .model import (
     LIVE_FORMATS,
     ROLES,
     Catalog,
-    LabelStatistics,
     PropertyType,
     Source,
     Stream,
@@ -39,6 +35,16 @@ from .model import (
     roles_of,
 )
 from .shape_errors import DocumentPath, PlacedError, did_you_mean, shape_errors
+from .statistics_document import (
+    MOST_JOINT_ENTRIES,
+    JointShape,
+    Shape,
+    StatisticsShape,
+    Text,
+    check_joint,
+    joint_document,
+    statistics_document,
+)
 
 
 class CatalogError(ValueError):
@@ -59,48 +65,10 @@ def _as_text(value: object) -> object:
     return str(value) if isinstance(value, int | float) else value
 
 
-def _no_truth(value: object) -> object:
-    if isinstance(value, bool):
-        raise ValueError("expected a number")
-    return value
-
-
-Count = Annotated[float, BeforeValidator(_no_truth), Field(ge=0, allow_inf_nan=False)]
-Text = Annotated[str, Field(min_length=1)]
 OptionText = Annotated[str, BeforeValidator(_as_text)]
 
 
-class _Shape(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class _Statistics(_Shape):
-    rate: Count | None = None
-    distinct_src: Count
-    distinct_trg: Count
-    vertices: Count | None = None
-    distinct_pairs: Count | None = None
-    degree_skew: Count | None = None
-    longest_path: Annotated[int, Field(ge=1)] | None = None
-    population: Count | None = None
-    measured_at: str | None = None
-    distinct_properties: dict[Text, Count] = Field(default_factory=dict)
-
-    @model_validator(mode="after")
-    def _fewest_vertices(self) -> _Statistics:
-        ends = max(self.distinct_src, self.distinct_trg)
-        if self.vertices is not None and self.vertices < ends:
-            raise ValueError(f"expected vertices to be at least {ends:g}, the most at one end")
-        return self
-
-    def value(self, stored: bool) -> LabelStatistics:
-        declared = self.model_dump(exclude_none=True)
-        declared["distinct_properties"] = MappingProxyType(self.distinct_properties)
-        vertices = max(self.distinct_src, self.distinct_trg)
-        return LabelStatistics(**{"rate": 0.0, "vertices": vertices, **declared})
-
-
-class _Source(_Shape):
+class _Source(Shape):
     format: Text
     path: Text | list[Text] | dict[Text, Text | list[Text]] = Field(default_factory=list)
     options: dict[str, OptionText] = Field(default_factory=dict)
@@ -160,7 +128,7 @@ class _Source(_Shape):
         )
 
 
-class _Stream(_Shape):
+class _Stream(Shape):
     source: _Source | None = None
     columns: dict[Text, Text] = Field(default_factory=dict)
     label: Text | None = None
@@ -172,7 +140,7 @@ class _Stream(_Shape):
     stored: bool = False
     vertices: bool = False
     properties: dict[Text, PropertyType] = Field(default_factory=dict)
-    labels: dict[Text, _Statistics] = Field(default_factory=dict)
+    labels: dict[Text, StatisticsShape] = Field(default_factory=dict)
 
     @field_validator("delay", mode="before")
     @classmethod
@@ -247,13 +215,18 @@ class _Stream(_Shape):
                     f"stream{did_you_mean(name, names)}",
                 )
         for label, statistics in self.labels.items():
-            for name in statistics.distinct_properties:
-                if name not in self.properties and name != "ts":
-                    raise PlacedError(
-                        ("labels", label, "distinct_properties", name),
-                        "it is not among the properties of the stream"
-                        + did_you_mean(name, self.properties),
-                    )
+            described: dict[str, Mapping[str, object]] = {
+                "distinct_properties": statistics.distinct_properties,
+                "properties": statistics.properties,
+            }
+            for entry, entry_names in described.items():
+                for name in entry_names:
+                    if name not in self.properties and name != "ts":
+                        raise PlacedError(
+                            ("labels", label, entry, name),
+                            "it is not among the properties of the stream"
+                            + did_you_mean(name, self.properties),
+                        )
         return self
 
     def value(self, name: str) -> Stream:
@@ -274,7 +247,7 @@ class _Stream(_Shape):
         )
 
 
-class _View(_Shape):
+class _View(Shape):
     query: Text | None = None
     file: Text | None = None
     language: Text | None = None
@@ -289,16 +262,26 @@ class _View(_Shape):
         return View(self.query or "", self.file, self.language)
 
 
-class _Catalog(_Shape):
+class _Catalog(Shape):
     time_unit: Annotated[Text, AfterValidator(durations.unit)] = "second"
     streams: dict[Text, _Stream] = Field(min_length=1)
     views: dict[Text, _View] = Field(default_factory=dict)
+    joint: Annotated[list[JointShape], Field(max_length=MOST_JOINT_ENTRIES)] = Field(
+        default_factory=list
+    )
 
     @model_validator(mode="after")
     def _views_are_no_streams(self) -> _Catalog:
         for name in self.views:
             if name in self.streams:
                 raise PlacedError(("views", name), "it is the name of a stream")
+        return self
+
+    @model_validator(mode="after")
+    def _joint_fits(self) -> _Catalog:
+        if self.joint:
+            streams = {name: stream.value(name) for name, stream in self.streams.items()}
+            check_joint([one.value() for one in self.joint], streams)
         return self
 
 
@@ -316,7 +299,8 @@ def from_document(document: object) -> Catalog:
         raise _readable(error) from error
     streams = {name: stream.value(name) for name, stream in shape.streams.items()}
     views = {name: view.value() for name, view in shape.views.items()}
-    return Catalog(MappingProxyType(streams), shape.time_unit, MappingProxyType(views))
+    joint = tuple(one.value() for one in shape.joint)
+    return Catalog(MappingProxyType(streams), shape.time_unit, MappingProxyType(views), joint)
 
 
 def to_document(catalog: Catalog) -> dict[str, Any]:
@@ -330,6 +314,8 @@ def to_document(catalog: Catalog) -> dict[str, Any]:
     }
     if catalog.views:
         document["views"] = {name: _view_document(view) for name, view in catalog.views.items()}
+    if catalog.joint:
+        document["joint"] = joint_document(catalog)
     return document
 
 
@@ -359,7 +345,7 @@ def _stream_document(stream: Stream, time_unit: str) -> dict[str, Any]:
         document["properties"] = dict(stream.properties)
     if stream.labels:
         document["labels"] = {
-            label: _statistics_document(statistics, stream.stored)
+            label: statistics_document(statistics, stream.stored)
             for label, statistics in stream.labels.items()
         }
     return document
@@ -387,26 +373,6 @@ def _source_document(source: Source) -> dict[str, Any]:
 
 def _one_or_all(paths: list[str]) -> str | list[str]:
     return paths[0] if len(paths) == 1 else paths
-
-
-def _statistics_document(statistics: LabelStatistics, stored: bool) -> dict[str, Any]:
-    document: dict[str, Any] = {}
-    for field in fields(statistics):
-        value = getattr(statistics, field.name)
-        if value is None or (stored and field.name == "rate"):
-            continue
-        if field.name == "distinct_properties":
-            if value:
-                document[field.name] = {name: _whole(count) for name, count in value.items()}
-            continue
-        document[field.name] = _whole(value)
-    return document
-
-
-def _whole(value: Any) -> Any:
-    """Converts a whole float to an integer."""
-    whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
-    return int(value) if whole else value
 
 
 def _readable(error: ValidationError) -> CatalogError:

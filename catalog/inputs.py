@@ -16,6 +16,7 @@ from types import MappingProxyType
 
 from .defaults import DEFAULT_STREAM, VERTEX_STREAM
 from .edges import EdgeFile, EdgeFileError, format_of
+from .joint import joint_of
 from .lines import Progress, cannot_be_read
 from .measurement import ROWS, Measurement, measure_files
 from .model import FILE_FORMATS, ROLES, Catalog, Source, Stream, VertexType
@@ -263,7 +264,9 @@ def measured_catalog(
     if not streams:
         raise EdgeFileError("no input: name at least one file of edges")
     time_unit = (*files, *stored)[0].time_unit
-    return Catalog(MappingProxyType(streams), time_unit), tuple(measurements)
+    ends = {name: m.ends for name, m in zip(streams, measurements, strict=True)}
+    joint = joint_of(tuple(streams.values()), ends)
+    return Catalog(MappingProxyType(streams), time_unit, joint=joint), tuple(measurements)
 
 
 def _split(text: str) -> tuple[str | None, str]:

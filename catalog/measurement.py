@@ -10,7 +10,12 @@ time are bounded and every file is represented.
 * **distinct counts** and **skew** are those of the sample: exact up to 65,536 values, then
   estimated with a standard error of 0.4 % (:mod:`headrace.catalog.sketch`). A partial sample
   underestimates the distinct counts of the stream.
-* the values of **properties** are counted in the same way; those of ``ts`` are not counted.
+* the values of **properties** are counted in the same way; those of ``ts`` are not counted. Their
+  quantiles come from a uniform sample of 4,096 rows; the standard error of a rank is at most 0.8 %.
+* the shares of **frequent** sources, targets and values are exact up to 65,536 values. Beyond, they
+  are too low by at most 0.1 % of the edges.
+* **joint** statistics compare the vertices of the labels with the most edges
+  (:mod:`headrace.catalog.joint`).
 * of a stream with more than :data:`MOST_LABELS` labels, the requested labels are measured, and the
   first ones of the others.
 * ``longest_path`` stays unknown: computing it is as hard as the queries themselves.
@@ -29,10 +34,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from .edges import EdgeFile, Rejected, check_not_empty, read
+from .joint import MOST_JOINT, Ends
+from .label_sketches import PROPERTY, LabelSketches, hashed
 from .lines import Progress
 from .model import LabelStatistics
 from .raw import Column
-from .sketch import Hashes, Sketch, hashes_of, pair_hashes
 from .timestamps import finer_unit
 
 ROWS = 1_000_000
@@ -54,6 +60,7 @@ class Measurement:
         more_labels: whether some labels were not measured.
         warnings: doubts about the files, in sentences for a person.
         numeric: whether all vertices are strings that hold whole numbers.
+        ends: the sketches of the vertices of the most frequent labels.
     """
 
     statistics: Mapping[str, LabelStatistics]
@@ -64,6 +71,9 @@ class Measurement:
     more_labels: bool = False
     warnings: tuple[str, ...] = ()
     numeric: bool = False
+    ends: Ends = field(
+        default_factory=lambda: MappingProxyType({}), repr=False, compare=False, hash=False
+    )
 
 
 SHOWN_REJECTED = 100
@@ -88,7 +98,7 @@ def measure(
             break
         part.add(batch, labels)
     statistics = _statistics(labels, [part], now)
-    return Measurement(statistics, part.rows, complete, more_labels=labels.more)
+    return Measurement(statistics, part.rows, complete, more_labels=labels.more, ends=labels.ends)
 
 
 def measure_files(
@@ -159,6 +169,7 @@ def measure_files(
         seen.more,
         tuple(_warnings_of_times(files, parts)),
         any(part.rows for part in parts) and all(part.numeric for part in parts),
+        seen.ends,
     )
 
 
@@ -183,85 +194,35 @@ def _insertions(edges: pa.RecordBatch) -> pa.RecordBatch:
     return edges.filter(pc.equal(edges.column("op"), pa.scalar("+"))).drop_columns(["op"])
 
 
-_Hashed = Mapping[str, tuple[Hashes, NDArray[np.bool_] | None]]
-"""The hashes of the values of edges by kind of value; for a property, the edges that have it."""
-_PROPERTY = "property "
-"""The prefix of a property's name, as a kind of value."""
-_PENDING = 1 << 13
-"""The number of edges of a label that are buffered before its sketches are updated."""
-
-
-class _Label:
-    """The statistics of one label while its edges are read."""
-
-    def __init__(self) -> None:
-        self._sketches: dict[str, Sketch] = {}
-        self._pending: dict[str, list[Hashes]] = {}
-        self._rows = 0
-
-    def add(self, hashed: _Hashed, rows: NDArray[np.int64]) -> None:
-        """Adds some rows of hashed edges."""
-        for kind, (hashes, there) in hashed.items():
-            mine = rows if there is None else rows[there[rows]]
-            self._pending.setdefault(kind, []).append(hashes[mine])
-        self._rows += len(rows)
-        if self._rows >= _PENDING:
-            self._settle()
-
-    def sketch(self, kind: str) -> Sketch:
-        """The sketch of a kind of value: ``src``, ``trg``, ``pair``, ``vertex``, or a property."""
-        self._settle()
-        return self._sketches.get(kind, Sketch())
-
-    @property
-    def kinds(self) -> Collection[str]:
-        """The kinds of values that occurred."""
-        self._settle()
-        return self._sketches
-
-    def _settle(self) -> None:
-        ends = (*self._pending.get("src", ()), *self._pending.get("trg", ()))
-        for kind, hashes in (*self._pending.items(), ("vertex", ends)):
-            if hashes:
-                self._sketches.setdefault(kind, Sketch()).add(np.concatenate(hashes))
-        self._pending.clear()
-        self._rows = 0
-
-
 class _Labels:
     """The measured labels: all of ``requested``, and at most :data:`MOST_LABELS` others."""
 
     def __init__(self, requested: Iterable[str] = ()) -> None:
-        self.measured: dict[str, _Label] = {}
+        self.measured: dict[str, LabelSketches] = {}
         self.more = False
         self._requested = frozenset(requested)
 
-    def of(self, label: str) -> _Label | None:
+    def of(self, label: str) -> LabelSketches | None:
         """The label's entry; None if too many labels are measured already."""
         measured = self.measured.get(label)
         if measured is None:
             if len(self.measured) >= MOST_LABELS and label not in self._requested:
                 self.more = True
                 return None
-            measured = self.measured[label] = _Label()
+            measured = self.measured[label] = LabelSketches()
         return measured
 
-
-def _hashed(edges: pa.RecordBatch) -> _Hashed:
-    sources, targets = hashes_of(edges.column("src")), hashes_of(edges.column("trg"))
-    pairs = pair_hashes(sources, targets)
-    columns: dict[str, tuple[Hashes, NDArray[np.bool_] | None]] = {
-        "src": (sources, None),
-        "trg": (targets, None),
-        "pair": (pairs, None),
-    }
-    for name in edges.schema.names[4:]:
-        column = edges.column(name)
-        there = pc.is_valid(column).to_numpy(zero_copy_only=False)
-        hashes = np.zeros(len(column), np.uint64)
-        hashes[there] = hashes_of(column.drop_null())
-        columns[_PROPERTY + name] = (hashes, there)
-    return columns
+    @property
+    def ends(self) -> Ends:
+        """The sketches of the ends of the labels with the most edges."""
+        frequent = sorted(self.measured.items(), key=lambda item: (-item[1].edges, item[0]))
+        return MappingProxyType(
+            {
+                (label, end): sketches.sketch(end)
+                for label, sketches in frequent[:MOST_JOINT]
+                for end in ("src", "trg")
+            }
+        )
 
 
 @dataclass(slots=True)
@@ -288,7 +249,7 @@ class _Part:
         if not edges.num_rows:
             return
         self.rows += edges.num_rows
-        times = edges.column("ts").to_numpy()
+        times = edges.column("ts").to_numpy(zero_copy_only=False)
         earliest = int(times.min())
         self.earliest = earliest if self.earliest is None else min(earliest, self.earliest)
         self.latest = max(self.latest, int(times.max()))
@@ -298,13 +259,13 @@ class _Part:
         order = np.argsort(codes, kind="stable")
         names = [str(name) for name in encoded.dictionary.to_pylist()]
         bounds = np.searchsorted(codes[order], np.arange(len(names) + 1))
-        hashed = _hashed(edges)
+        columns = hashed(edges)
         for code, label in enumerate(names):
             measured = labels.of(label)
             if measured is not None:
                 rows = order[bounds[code] : bounds[code + 1]]
                 self.counts[label] = self.counts.get(label, 0) + len(rows)
-                measured.add(hashed, rows)
+                measured.add(columns, times, rows)
 
     @property
     def span(self) -> tuple[float, float] | None:
@@ -345,17 +306,19 @@ def _statistics(
             population=_population(seen, parts, label) if stored else None,
             measured_at=measured_at,
             distinct_properties=MappingProxyType(
-                {
-                    kind.removeprefix(_PROPERTY): _distinct(seen, kind)
-                    for kind in seen.kinds
-                    if kind.startswith(_PROPERTY)
-                }
+                {name: _distinct(seen, PROPERTY + name) for name in seen.properties}
+            ),
+            rates=None if stored else seen.rates(),
+            frequent_src=seen.frequent("src"),
+            frequent_trg=seen.frequent("trg"),
+            properties=MappingProxyType(
+                {name: seen.distribution(name) for name in seen.properties}
             ),
         )
     return statistics
 
 
-def _population(seen: _Label, parts: Sequence[_Part], label: str) -> float:
+def _population(seen: LabelSketches, parts: Sequence[_Part], label: str) -> float:
     """The number of distinct edges of a stored label, extrapolated from the parts read."""
     read = sum(part.counts.get(label, 0) for part in parts)
     edges = sum(part.counts.get(label, 0) / part.fraction for part in parts)
@@ -371,7 +334,7 @@ def _covered(spans: Sequence[tuple[float, float]]) -> float:
     return length
 
 
-def _distinct(seen: _Label, kind: str) -> float:
+def _distinct(seen: LabelSketches, kind: str) -> float:
     return _rounded(seen.sketch(kind).distinct)
 
 

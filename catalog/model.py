@@ -14,8 +14,12 @@ __all__ = [
     "ROLES",
     "VERTEX_ROLES",
     "Catalog",
+    "End",
+    "Joint",
     "LabelStatistics",
+    "PropertyStatistics",
     "PropertyType",
+    "RateHistogram",
     "Source",
     "Stream",
     "VertexType",
@@ -59,6 +63,52 @@ def roles_of(vertices: bool) -> tuple[str, ...]:
     return VERTEX_ROLES if vertices else ROLES
 
 
+Scalar = str | int | float | bool
+Frequency = tuple[Scalar, float]
+"""A value and its share of the rows, from 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class RateHistogram:
+    """The rate of a label over time, in parts of equal length.
+
+    Attributes:
+        start: the time at which the first part begins, in time units.
+        part: the length of a part, in time units.
+        rates: the mean rate of each part, in edges per time unit.
+    """
+
+    start: int
+    part: int
+    rates: tuple[float, ...]
+
+    @property
+    def peak(self) -> float:
+        """The rate of the busiest part."""
+        return max(self.rates, default=0.0)
+
+    @property
+    def edges(self) -> float:
+        """The number of edges in all parts."""
+        return sum(self.rates) * self.part
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyStatistics:
+    """The distribution of the values of a property.
+
+    Attributes:
+        nulls: the share of edges without the property, from 0 to 1.
+        common: the most common values, each with its share of all edges, the most common first.
+        quantiles: the smallest value, values that split the others into equal parts, and the
+            largest value; empty if unknown. They have one type, and booleans have none.
+    """
+
+    nulls: float = 0.0
+    common: tuple[Frequency, ...] = ()
+    quantiles: tuple[str | int | float, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class LabelStatistics:
     """The statistics of one label of a stream.
@@ -76,6 +126,10 @@ class LabelStatistics:
         population: the number of edges of a stored graph; None for a stream.
         measured_at: the time of the measurement, ISO-8601.
         distinct_properties: the number of distinct values of each property, by name.
+        rates: the rate over time; None for a stored graph, or if unknown.
+        frequent_src: the most frequent sources as text, each with its share of the edges.
+        frequent_trg: the most frequent targets as text, each with its share of the edges.
+        properties: the distribution of each property, by name.
     """
 
     rate: float
@@ -90,6 +144,38 @@ class LabelStatistics:
     distinct_properties: Mapping[str, float] = field(
         default_factory=lambda: MappingProxyType({}), hash=False
     )
+    rates: RateHistogram | None = None
+    frequent_src: tuple[Frequency, ...] = ()
+    frequent_trg: tuple[Frequency, ...] = ()
+    properties: Mapping[str, PropertyStatistics] = field(
+        default_factory=lambda: MappingProxyType({}), hash=False
+    )
+
+
+End = tuple[str, str, Literal["src", "trg"]]
+"""One end of the edges of a label: stream, label, and source or target."""
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """Joint statistics of two ends, whose vertices have one type.
+
+    With d1(v) and d2(v) edges at the vertex v, and N1 and N2 edges in all, the selectivity is the
+    sum of d1(v)·d2(v) over all vertices, divided by N1·N2. It is the probability that two edges,
+    chosen at random, meet. It does not depend on the length of a window if the mix of edges is the
+    same at all times.
+
+    Attributes:
+        left: one end.
+        right: the other end; it may be the same one.
+        selectivity: the selectivity of the join of the two ends, from 0 to 1.
+        shared: the number of distinct vertices that occur at both ends.
+    """
+
+    left: End
+    right: End
+    selectivity: float
+    shared: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,14 +263,28 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """All streams and views by name; the time unit is that of rates, windows and timestamps."""
+    """All streams and views by name, and the joint statistics of the streams' labels.
+
+    The time unit is that of rates, windows and timestamps.
+    """
 
     streams: Mapping[str, Stream]
     time_unit: str = "second"
     views: Mapping[str, View] = field(default_factory=lambda: MappingProxyType({}))
+    joint: tuple[Joint, ...] = ()
+    _joint: dict[tuple[End, End], Joint] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
     _listing: dict[tuple[str, bool], tuple[Stream, ...]] = field(
         init=False, repr=False, compare=False, default_factory=dict
     )
+
+    def joint_of(self, left: End, right: End) -> Joint | None:
+        """The joint statistics of two ends, in either order; None if unknown."""
+        if self.joint and not self._joint:
+            for joint in self.joint:
+                self._joint[joint.left, joint.right] = self._joint[joint.right, joint.left] = joint
+        return self._joint.get((left, right))
 
     def streams_of(self, label: str, *, vertices: bool = False) -> tuple[Stream, ...]:
         """The streams in which ``label`` of edges, or of ``vertices``, may occur, in the order of

@@ -4,9 +4,21 @@ A k-minimum-values sketch (Bar-Yossef et al. 2002; Beyer et al. 2007) keeps the 
 the smallest hashes, and the number of occurrences of each. Up to ``KEPT`` distinct values, all
 counts are exact. Beyond, the kept values are a uniform sample of the distinct values, and the
 standard error of a count is about 1 / sqrt(KEPT), 0.4 %.
+
+All sketches use the same hash, so two of them keep the same values: their *coordinated* samples
+estimate the values that both have, and the inner product of their counts, without bias.
+
+Beyond ``KEPT`` values, a sketch also has ``COUNTERS`` counters of the most frequent values (Misra
+and Gries 1982, merged as in Agarwal et al. 2013), since a sample of the values may miss them. A
+counter is too low by at most 1 / COUNTERS of the number of occurrences.
+
+A :class:`RowSample` keeps a uniform sample of rows. Both depend on the rows alone, without random
+numbers: the same input has the same statistics, and so the same plan.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
@@ -15,8 +27,13 @@ from numpy.typing import NDArray
 from .raw import Column
 
 KEPT = 1 << 16
+COUNTERS = 1 << 10
+SAMPLED = 1 << 12
+"""The number of rows that a :class:`RowSample` keeps."""
 
 Hashes = NDArray[np.uint64]
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 class Sketch:
@@ -25,19 +42,29 @@ class Sketch:
     def __init__(self, kept: int = KEPT) -> None:
         self._kept = kept
         self._hashes: Hashes = np.empty(0, np.uint64)
-        self._counts = np.empty(0, np.int64)
+        self._counts: Counts = np.empty(0, np.int64)
         self._overflowed = False
+        self._frequent: tuple[Hashes, Counts] = self._hashes, self._counts
+        self._total = 0
 
     def add(self, hashes: Hashes) -> None:
         """Adds the hashes of some values, with repeats."""
         seen, seen_counts = np.unique(hashes, return_counts=True)
-        merged, place = np.unique(np.concatenate([self._hashes, seen]), return_inverse=True)
-        counts = np.zeros(len(merged), np.int64)
-        np.add.at(counts, place, np.concatenate([self._counts, seen_counts]))
-        self._overflowed |= len(merged) > self._kept
+        merged, counts = _merged((self._hashes, self._counts), (seen, seen_counts))
+        if self._overflowed:
+            self._frequent = _largest(*_merged(self._frequent, (seen, seen_counts)))
+        elif len(merged) > self._kept:
+            self._overflowed = True
+            self._frequent = _largest(merged, counts)
         # The largest kept hash only falls, so a value kept now was kept since its first
         # occurrence: its count is complete.
         self._hashes, self._counts = merged[: self._kept], counts[: self._kept]
+        self._total += len(hashes)
+
+    @property
+    def total(self) -> int:
+        """The number of added values, with repeats."""
+        return self._total
 
     @property
     def distinct(self) -> float:
@@ -56,6 +83,126 @@ class Sketch:
             return None
         counts = self._counts.astype(np.float64)
         return float(np.mean(counts**2) / np.mean(counts) ** 2)
+
+    def most_frequent(self, most: int) -> tuple[Hashes, Counts]:
+        """The hashes and counts of at most ``most`` values, the most frequent first.
+
+        The counts are exact up to ``KEPT`` distinct values.
+        """
+        hashes, counts = self._heavy
+        order = np.lexsort((hashes, -counts))[:most]
+        return hashes[order], counts[order]
+
+    def product(self, other: Sketch) -> float:
+        """The sum over all values of the product of the values' counts in both sketches.
+
+        Exact if neither sketch has overflowed. Otherwise values that are frequent in both have
+        their counters, and the values kept by both stand for all others.
+        """
+        return self._combined(other, lambda left, right: left * right)
+
+    def shared(self, other: Sketch) -> float:
+        """The number of distinct values that both sketches have; exact as :meth:`product`."""
+        return self._combined(other, lambda left, right: np.ones(len(left)))
+
+    def _combined(self, other: Sketch, term: Callable[[Floats, Floats], Floats]) -> float:
+        hashes, left, right = _common((self._hashes, self._counts), (other._hashes, other._counts))
+        if not (self._overflowed or other._overflowed):
+            return float(term(left, right).sum())
+        limit = min(self._limit, other._limit)
+        heavy = _common(self._heavy, other._heavy)
+        sampled = (hashes < np.uint64(limit)) & ~np.isin(hashes, heavy[0])
+        rest = float(term(left[sampled], right[sampled]).sum()) * (2.0**64 / limit)
+        return float(term(*heavy[1:]).sum()) + rest
+
+    @property
+    def _limit(self) -> int:
+        """The sketch keeps all values whose hashes are below this number."""
+        return int(self._hashes[-1]) if self._overflowed else 1 << 64
+
+    @property
+    def _heavy(self) -> tuple[Hashes, Counts]:
+        """The values with counters; all values if the sketch has not overflowed."""
+        if not self._overflowed:
+            return self._hashes, self._counts
+        hashes, counts = self._frequent
+        _, mine, exact = np.intersect1d(
+            hashes, self._hashes, assume_unique=True, return_indices=True
+        )
+        counts = counts.copy()
+        counts[mine] = self._counts[exact]
+        return hashes, counts
+
+
+class RowSample:
+    """A uniform sample of the values of a column, of at most ``kept`` rows.
+
+    A row is kept if the hash of its number is among the smallest.
+    """
+
+    def __init__(self, kept: int = SAMPLED) -> None:
+        self._kept = kept
+        self._rows = 0
+        self._limit: np.uint64 | None = None
+        self._priorities: Hashes = np.empty(0, np.uint64)
+        self._values: list[Column] = []
+
+    def add(self, values: Column) -> None:
+        """Adds the values of some rows, in the order of the rows."""
+        priorities = _mixed(
+            np.arange(self._rows + 1, self._rows + len(values) + 1, dtype=np.uint64)
+        )
+        self._rows += len(values)
+        if self._limit is not None:
+            (chosen,) = np.nonzero(priorities < self._limit)
+            if not len(chosen):
+                return
+            values, priorities = values.take(pa.array(chosen)), priorities[chosen]
+        self._values.append(values)
+        self._priorities = np.concatenate([self._priorities, priorities])
+        if len(self._priorities) > 2 * self._kept:
+            self._shrink()
+
+    @property
+    def values(self) -> Column:
+        """The sampled values; None without rows."""
+        if not self._values:
+            return None
+        if len(self._priorities) > self._kept:
+            self._shrink()
+        return pa.concat_arrays(self._values)
+
+    def _shrink(self) -> None:
+        order = np.argpartition(self._priorities, self._kept)
+        chosen = np.sort(order[: self._kept])
+        self._limit = self._priorities[order[self._kept]]
+        self._priorities = self._priorities[chosen]
+        self._values = [pa.concat_arrays(self._values).take(pa.array(chosen))]
+
+
+def _merged(one: tuple[Hashes, Counts], other: tuple[Hashes, Counts]) -> tuple[Hashes, Counts]:
+    """The sums of two sets of counts, sorted by hash."""
+    merged, place = np.unique(np.concatenate([one[0], other[0]]), return_inverse=True)
+    counts = np.zeros(len(merged), np.int64)
+    np.add.at(counts, place, np.concatenate([one[1], other[1]]))
+    return merged, counts
+
+
+def _largest(hashes: Hashes, counts: Counts) -> tuple[Hashes, Counts]:
+    """The ``COUNTERS`` largest counts, less the largest one that is left out."""
+    if len(counts) <= COUNTERS:
+        return hashes, counts
+    left_out = np.partition(counts, -COUNTERS - 1)[-COUNTERS - 1]
+    larger = counts > left_out
+    return hashes[larger], counts[larger] - left_out
+
+
+def _common(
+    left: tuple[Hashes, Counts], right: tuple[Hashes, Counts]
+) -> tuple[Hashes, Floats, Floats]:
+    """The hashes that both sides have, and the counts of each side."""
+    hashes, i, j = np.intersect1d(left[0], right[0], assume_unique=True, return_indices=True)
+    return hashes, left[1][i].astype(np.float64), right[1][j].astype(np.float64)
 
 
 def hashes_of(values: Column) -> Hashes:

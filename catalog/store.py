@@ -18,6 +18,7 @@ import yaml
 from .document import CatalogError, from_document, to_document
 from .model import Catalog, Source, View
 from .shape_errors import DocumentPath
+from .statistics_document import Line, Lines
 
 
 def load(path: str | Path) -> Catalog:
@@ -120,6 +121,17 @@ class _Dumper(yaml.SafeDumper):
             "tag:yaml.org,2002:str", text, style=None if text.isprintable() else '"'
         )
 
+    def represent_line(self, entry: Line) -> yaml.MappingNode:
+        node = self.represent_mapping("tag:yaml.org,2002:map", entry, flow_style=True)
+        assert isinstance(node, yaml.MappingNode)
+        return node
+
+    def represent_lines(self, entries: Lines) -> yaml.SequenceNode:
+        return self.represent_sequence("tag:yaml.org,2002:seq", entries, flow_style=True)
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
 
 _TIMESTAMP = "tag:yaml.org,2002:timestamp"
 _Loader.yaml_implicit_resolvers = {
@@ -128,6 +140,8 @@ _Loader.yaml_implicit_resolvers = {
 }
 _Loader.add_constructor("tag:yaml.org,2002:map", _Loader.construct_mapping)
 _Dumper.add_representer(str, _Dumper.represent_text)
+_Dumper.add_representer(Line, _Dumper.represent_line)
+_Dumper.add_representer(Lines, _Dumper.represent_lines)
 
 
 def _line(root: yaml.Node | None, place: DocumentPath) -> int:

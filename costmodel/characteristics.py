@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Self
 
+from .columns import Columns
+
 
 @dataclass(frozen=True, slots=True)
 class Characteristics:
@@ -24,6 +26,8 @@ class Characteristics:
         distinct: for each column the number of distinct values of its domain.
         longest_path: the edges of the longest path over this relation; None if unknown.
         vertices: the distinct vertices of the domain over all columns; ``inf`` if unknown.
+        columns: the measured statistics of the columns; empty if no column has any.
+        most_values: the different rows valid at an instant; ``inf`` if unknown.
     """
 
     arrival_rate: float
@@ -32,6 +36,8 @@ class Characteristics:
     distinct: tuple[float, ...]
     longest_path: int | None = None
     vertices: float = inf
+    columns: Columns = ()
+    most_values: float = inf
 
     def loaded(self, spread: float) -> Self:
         """Spreads the one-time arrival of a stored relation evenly over ``spread`` time units.

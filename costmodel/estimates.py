@@ -22,6 +22,8 @@ from ..algebra.predicate import Predicate
 from ..algebra.window import Window
 from ..catalog.model import LabelStatistics, PropertyType
 from .characteristics import Characteristics
+from .columns import Column, Columns
+from .joint import chosen, matches, united
 from .selectivity import Condition, condition, equal_columns
 
 LARGEST = 1e100
@@ -92,7 +94,7 @@ def empty(columns: int) -> Characteristics:
 
 def filtered(source: Characteristics, condition: Condition, reading: Reading) -> Characteristics:
     """Formula 2: rO = f·ri (6.3), vO = vi (6.4)."""
-    selectivity = condition.selectivity(source.distinct)
+    selectivity = condition.share(source.distinct, source.columns)
     return _result(
         selectivity * source.arrival_rate,
         source.validity,
@@ -100,6 +102,8 @@ def filtered(source: Characteristics, condition: Condition, reading: Reading) ->
         condition.distinct(source.distinct),
         inputs=(source,),
         reading=reading,
+        columns=condition.kept(source.columns),
+        most_values=max(selectivity * source.most_values, 1.0),
     )
 
 
@@ -118,6 +122,7 @@ def projected(
         tuple(kept.values()),
         inputs=(source,),
         reading=reading,
+        columns=chosen(source, columns),
     )
     if len(kept) == len(columns):
         return result
@@ -144,6 +149,7 @@ def rewindowed(source: Characteristics, window: Window, reading: Reading) -> Cha
         source.distinct,
         inputs=(source,),
         reading=reading,
+        columns=source.columns,
     )
 
 
@@ -193,7 +199,7 @@ def witnessed(source: Characteristics, witness: Witness, reading: Reading) -> Ch
     of_key = dict(zip(witness.keys, kept.distinct, strict=True))
     most = max(min(kept.population, LARGEST), 1.0)
     distinct = tuple([of_key.get(c, most) for c in witness.output])
-    return replace(kept, distinct=distinct)
+    return replace(kept, distinct=distinct, columns=())
 
 
 def reported(source: Characteristics, report: Report) -> Characteristics:
@@ -214,7 +220,9 @@ def union(inputs: Sequence[Characteristics], reading: Reading) -> Characteristic
     population = sum(i.population for i in inputs)
     validity = population / rate if rate > 0 else inf
     distinct = tuple(map(max, zip(*(i.distinct for i in inputs), strict=True)))
-    return _result(rate, validity, population, distinct, inputs=inputs, reading=reading)
+    return _result(
+        rate, validity, population, distinct, inputs=inputs, reading=reading, columns=united(inputs)
+    )
 
 
 def joined(
@@ -248,11 +256,17 @@ def pairs_of(join: HashJoin, output: Characteristics, inputs: Sequence[Character
     if join.residual is None:
         return 0.0
     distinct: dict[int, float] = {}
+    columns: dict[int, Column | None] = {}
     for binding, side in zip(join.bindings, inputs, strict=True):
         for variable, values in zip(binding, side.distinct, strict=True):
             distinct[variable] = min(values, distinct.get(variable, values))
-    everywhere = tuple([distinct.get(v, 1.0) for v in range(1 + max(distinct, default=-1))])
-    selectivity = condition(Predicate(join.residual)).selectivity(everywhere)
+        for variable, column in zip(binding, side.columns, strict=False):
+            columns.setdefault(variable, column)
+    variables = range(1 + max(distinct, default=-1))
+    selectivity = condition(Predicate(join.residual)).share(
+        tuple([distinct.get(v, 1.0) for v in variables]),
+        tuple([columns.get(v) for v in variables]),
+    )
     return min(output.arrival_rate / selectivity, LARGEST) if selectivity > 0 else 0.0
 
 
@@ -289,17 +303,14 @@ def join(
 ) -> Characteristics:
     """Formulas 4 and 5: rO = f·(v2·r2)·r1 + f·(v1·r1)·r2 (6.7, 6.9), vO = v1·v2 / (v1 + v2).
 
-    f is the product over the shared columns of 1 / max(V1, V2); without one it is 1, the
-    cross product. The population is f·(v1·r1)·(v2·r2), which is rO·vO and also holds where
-    an input is a stored graph; the interval is (6.8, 6.10). Saturating: of equal rows of an input
-    one counts.
+    f is the product over the shared columns of 1 / max(V1, V2), or of what was measured
+    (:func:`headrace.costmodel.joint.matches`); without a shared column it is 1, the cross product.
+    The population is f·(v1·r1)·(v2·r2), which is rO·vO and also holds where an input is a stored
+    graph; the interval is (6.8, 6.10). Saturating: of equal rows of an input one counts.
     """
     if reading.set_semantics:
         left, right = _of_values(left), _of_values(right)
-    values = left.distinct + right.distinct
-    selectivity = 1.0
-    for i, j in step.shared:
-        selectivity *= equal_columns(values[i], values[j])
+    selectivity, distinct, columns = matches(left, right, step.shared, step.columns)
     rate = selectivity * (right.population * left.arrival_rate) + selectivity * (
         left.population * right.arrival_rate
     )
@@ -307,9 +318,10 @@ def join(
         rate,
         _overlap(left.validity, right.validity),
         selectivity * (left.population * right.population),
-        tuple([min(values[i], values[j]) for i, j in step.columns]),
+        distinct,
         inputs=(left, right),
         reading=reading,
+        columns=columns,
     )
 
 
@@ -410,7 +422,7 @@ def closure(source: Characteristics, reading: Reading) -> Characteristics:
 
 
 def _reversed(source: Characteristics) -> Characteristics:
-    return replace(source, distinct=source.distinct[::-1])
+    return replace(source, distinct=source.distinct[::-1], columns=source.columns[::-1])
 
 
 def _overlap(left: float, right: float) -> float:
@@ -426,7 +438,7 @@ def _combinations(distinct: Sequence[float]) -> float:
 
 def _of_values(rows: Characteristics) -> Characteristics:
     """The characteristics, with at most as many rows valid at an instant as there are values."""
-    limit = _combinations(rows.distinct)
+    limit = min(_combinations(rows.distinct), rows.most_values)
     if rows.population <= limit:
         return rows
     rate = rows.arrival_rate * limit / rows.population
@@ -441,6 +453,8 @@ def _result(
     *,
     inputs: Sequence[Characteristics],
     reading: Reading,
+    columns: Columns = (),
+    most_values: float = inf,
 ) -> Characteristics:
     """The characteristics of a derived relation within their limits.
 
@@ -462,4 +476,6 @@ def _result(
         distinct,
         max(longest) if longest else None,
         min(sum(distinct), max([i.vertices for i in inputs])),
+        columns,
+        most_values,
     )

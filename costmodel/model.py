@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Any, Literal
 
 from ..algebra.logical import LogicalOperator
@@ -18,9 +19,11 @@ from ..catalog.defaults import DEFAULT_STATISTICS, DEFAULT_STORED
 from ..catalog.model import Catalog
 from . import estimates
 from .characteristics import Characteristics
+from .columns import columns_of_scan
 from .constants import Assumptions, Constants
 from .estimates import Reading
 from .formula import Explanation, Formula
+from .joint import distinct_pairs_within
 
 Kind = Literal["saturating", "thesis"]
 Inputs = tuple[Characteristics, ...]
@@ -130,4 +133,9 @@ def edges_of(
         # Both columns are the vertex: there are as many combinations as vertices.
         statistics = replace(statistics, distinct_trg=1.0)
     typed = [(name, stream.properties.get(name, "integer")) for name in properties]
-    return estimates.window_scan(statistics, window, model.reading, typed)
+    edges = estimates.window_scan(statistics, window, model.reading, typed)
+    if not model.reading.set_semantics:
+        return edges
+    columns = columns_of_scan(model.catalog, stream, label, statistics, tuple(typed))
+    pairs = inf if properties else distinct_pairs_within(statistics, edges.population)
+    return replace(edges, columns=columns, most_values=pairs)

@@ -1,19 +1,22 @@
 """Selectivities by System R's rules (thesis 6.4.2; Selinger et al. 1979, table 1).
 
 All rules assume uniform and independent columns, and containment: of two joined columns, the
-one with more values has all values of the other.
+one with more values has all values of the other. Where the distribution of a column was measured,
+:mod:`headrace.costmodel.measured_selectivity` replaces the rules.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from sqlglot import exp
 
 from ..algebra.predicate import Predicate
+from .columns import Columns
+from .measured_selectivity import Measured, measured
 
 RANGE = 1 / 3
 BETWEEN = 1 / 4
@@ -23,6 +26,8 @@ MOST_OF_A_LIST = 1 / 2
 """The largest selectivity of a list of constants; System R's value."""
 NULL = 1 / 10
 LIKE = 1 / 10
+RAREST = 1e-6
+"""The smallest selectivity by distributions."""
 UNKNOWN = 1 / 3
 """The selectivity of any other condition, such as a call of a boolean function."""
 
@@ -41,18 +46,49 @@ def equal_columns(left: float, right: float) -> float:
 class Condition:
     """The effect of a predicate on its input, as functions of the input's distinct counts.
 
-    ``selectivity`` gives the part of the rows that remain; ``distinct`` the distinct
-    counts among them, not yet capped by the population.
+    Attributes:
+        selectivity: the part of the rows that remain, by System R.
+        distinct: the distinct counts among them, not yet capped by the population.
+        measured: the parts of the rows for which the predicate is true, and for which it is false,
+            by the distributions of the columns.
+        limited: the columns whose distribution changes.
     """
 
     selectivity: Callable[[Distinct], float]
     distinct: Callable[[Distinct], Distinct]
+    measured: Measured | None = None
+    limited: frozenset[int] = frozenset()
+
+    def share(self, distinct: Distinct, columns: Columns) -> float:
+        """The part of the rows that remain; by System R if no column has statistics.
+
+        It is not below :data:`RAREST`, so that values that the sample lacks keep an estimate.
+        """
+        if self.measured is None or not any(columns):
+            return self.selectivity(distinct)
+        return max(self.measured(distinct, columns)[0], RAREST)
+
+    def kept(self, columns: Columns) -> Columns:
+        """The columns of the remaining rows, without those whose distribution changes."""
+        if not any(columns):
+            return ()
+        return tuple([None if i in self.limited else c for i, c in enumerate(columns)])
 
 
 @lru_cache(maxsize=4096)
 def condition(predicate: Predicate) -> Condition:
     """The compiled condition of a predicate over columns ``c0``, ``c1``, ..."""
-    return _compiled(predicate.expression)
+    node = predicate.expression
+    by_system_r = _compiled(node)
+    limited = {
+        int(column.name[1:])
+        for column in node.find_all(exp.Column)
+        if not isinstance(column.parent, exp.NEQ)
+    }
+    if not any(True for _ in node.find_all(exp.Column)):
+        return by_system_r
+    shares = measured(node, lambda part: _compiled(part).selectivity)
+    return replace(by_system_r, measured=shares, limited=frozenset(limited))
 
 
 def _compiled(node: Node) -> Condition:

@@ -30,6 +30,7 @@ from .requests import PlanRequest
 
 if TYPE_CHECKING:
     from ..catalog import Measurement
+    from ..catalog.joint import Ends
 
 T = TypeVar("T")
 MEASURING = 0.5
@@ -170,6 +171,7 @@ def _with_statistics(
         else:
             measuring.possible.append(stream)
     measuring.find_missing_labels()
+    measuring.compare_ends()
     return measuring.catalog, tuple(measuring.doubts)
 
 
@@ -225,6 +227,7 @@ class _Measuring:
         any_label: whether the query reads edges of any label.
         possible: the streams without known labels, to be opened only for missing labels.
         doubts: warnings about the measured streams.
+        ends: the sketches of the ends of each measured stream.
     """
 
     query: RegularQuery
@@ -234,6 +237,7 @@ class _Measuring:
     any_label: bool
     possible: list[Stream] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
+    ends: dict[str, Ends] = field(default_factory=dict)
 
     def declare(self, stream: Stream, labels: dict[str, LabelStatistics]) -> None:
         """Sets the labels of a stream."""
@@ -260,7 +264,17 @@ class _Measuring:
         complete = whole or _fixed_labels(stream) is not None
         open_labels = stream.open_labels or (self.any_label and not complete)
         self._put(replace(stream, labels=measurement.statistics, open_labels=open_labels))
+        self.ends[stream.name] = measurement.ends
         self.doubts += doubts_of(measurement, self.query, by_options=False)
+
+    def compare_ends(self) -> None:
+        """Adds the joint statistics of the measured streams to those of the catalog."""
+        if not self.ends:
+            return
+        from ..catalog.joint import joint_of
+
+        measured = joint_of([self.catalog.streams[name] for name in self.ends], self.ends)
+        self.catalog = replace(self.catalog, joint=(*self.catalog.joint, *measured))
 
     def find_missing_labels(self) -> None:
         """Measures the streams that may have a label of the query that no other stream has.

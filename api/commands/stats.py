@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -14,9 +14,12 @@ from ..console import say, say_warning, write
 
 if TYPE_CHECKING:
     from ...catalog.measurement import Measurement
-    from ...catalog.model import Catalog
+    from ...catalog.model import Catalog, PropertyStatistics
 
 _REJECTED_SHOWN = 3
+_JOINS_SHOWN = 10
+_VALUE_SHOWN = 40
+"""The most characters of a shown value."""
 
 
 def stats(
@@ -59,7 +62,7 @@ def stats(
     ] = None,
     debug: opt.Debug = False,
 ) -> None:
-    """Measure a stream, or a stored graph: rates and distinct vertices of each label."""
+    """Measure a stream, or a stored graph: rates, vertices, values and joins of each label."""
     from ...catalog import (
         CatalogError,
         EdgeFileError,
@@ -119,11 +122,12 @@ def _table(catalog: Catalog, measured: Sequence[Measurement]) -> str:
 
     rates = [s.rate for stream in catalog.streams.values() for s in stream.labels.values()]
     per = per_unit(catalog.time_unit, max(rates, default=0.0))
-    head = ("label", f"edges/{per.sign}", "sources", "targets", "vertices", "pairs", "skew")
+    head = ("label", f"edges/{per.sign}", "peak", "sources", "targets", "vertices", "pairs", "skew")
     rows = [
         (
             printable(label),
             f"{s.population:,.0f} stored" if s.population is not None else per(s.rate),
+            "" if s.rates is None else per(s.rates.peak),
             f"{s.distinct_src:,.0f}",
             f"{s.distinct_trg:,.0f}",
             f"{s.vertices:,.0f}",
@@ -143,6 +147,7 @@ def _table(catalog: Catalog, measured: Sequence[Measurement]) -> str:
     ]
     properties = [
         f"{printable(label)}.{printable(name)}: {kind}, {s.distinct_properties[name]:,.0f} values"
+        + _described(s.properties.get(name))
         for stream in catalog.streams.values()
         for label, s in stream.labels.items()
         for name, kind in stream.properties.items()
@@ -150,7 +155,58 @@ def _table(catalog: Catalog, measured: Sequence[Measurement]) -> str:
     ]
     if properties:
         lines += ["", "properties", *(f"  {line}" for line in properties)]
+    hubs = [
+        f"{printable(label)}: {end} {printable(str(frequent[0][0]))}, {frequent[0][1]:.1%} of edges"
+        for stream in catalog.streams.values()
+        for label, s in stream.labels.items()
+        for end, frequent in (("source", s.frequent_src), ("target", s.frequent_trg))
+        if frequent and not stream.vertices
+    ]
+    if hubs:
+        lines += ["", "most frequent vertices", *(f"  {line}" for line in hubs)]
+    joins = [line for _, line in sorted(_joins(catalog), reverse=True)]
+    if joins:
+        more = len(joins) - _JOINS_SHOWN
+        rest = [f"  and {more} more in the catalog"] if more > 0 else []
+        shown = (f"  {line}" for line in joins[:_JOINS_SHOWN])
+        lines += ["", "joins, compared with uniform degrees", *shown, *rest]
     whole = all(measurement.complete for measurement in measured)
     part = "all of the input" if whole else "the first of each file"
     edges = sum(measurement.rows for measurement in measured)
     return "\n".join([*lines, "", f"measured on {edges:,} edges, {part}", ""])
+
+
+def _described(statistics: PropertyStatistics | None) -> str:
+    """The range, the most common value and the share of missing values of a property."""
+    from ...documents.numbers import printable
+
+    if statistics is None:
+        return ""
+    parts = []
+    if statistics.quantiles:
+        values = statistics.quantiles
+        low, middle, high = (
+            printable(str(values[k])[:_VALUE_SHOWN]) for k in (0, len(values) // 2, -1)
+        )
+        parts.append(f"from {low} to {high}, median {middle}")
+    if statistics.common:
+        value, share = statistics.common[0]
+        parts.append(f"most common {printable(str(value)[:_VALUE_SHOWN])} ({share:.1%})")
+    if statistics.nulls:
+        parts.append(f"{statistics.nulls:.1%} missing")
+    return "".join(f", {part}" for part in parts)
+
+
+def _joins(catalog: Catalog) -> Iterator[tuple[float, str]]:
+    """Each join of two ends with the factor by which it is larger than for uniform degrees."""
+    from ...documents.numbers import number, printable
+
+    for joint in catalog.joint:
+        counts = []
+        for stream, label, end in (joint.left, joint.right):
+            statistics = catalog.streams[stream].labels[label]
+            counts.append(statistics.distinct_src if end == "src" else statistics.distinct_trg)
+        factor = joint.selectivity * max(counts)
+        left, right = (f"{printable(label)}.{end}" for _, label, end in (joint.left, joint.right))
+        shared = f"{joint.shared:,.0f} shared vertices"
+        yield factor, f"{left} = {right}: {number(factor)} times as large, {shared}"
