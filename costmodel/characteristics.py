@@ -12,6 +12,9 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Self
 
+LARGEST = 1e100
+"""The cap of rates and populations; its square is still a finite float."""
+
 
 @dataclass(frozen=True, slots=True)
 class Characteristics:
@@ -24,6 +27,9 @@ class Characteristics:
         distinct: for each column the number of distinct values of its domain.
         longest_path: the edges of the longest path over this relation; None if unknown.
         vertices: the distinct vertices of the domain over all columns; ``inf`` if unknown.
+        repeats: the rows that an operator which does not coalesce emits for each row of the
+            relation, over coalesced inputs; at least 1. The other figures count a row as
+            COALESCE passes it on.
     """
 
     arrival_rate: float
@@ -32,6 +38,23 @@ class Characteristics:
     distinct: tuple[float, ...]
     longest_path: int | None = None
     vertices: float = inf
+    repeats: float = 1.0
+
+    @property
+    def derivation_rate(self) -> float:
+        """The rows per time unit that are emitted before COALESCE, over coalesced inputs."""
+        return min(self.arrival_rate * self.repeats, LARGEST)
+
+    def emitted(self, factor: float) -> Self:
+        """The rows with those that repeat others, ``factor`` rows for each distinct one."""
+        if factor == 1:
+            return self
+        return replace(
+            self,
+            arrival_rate=min(self.arrival_rate * factor, LARGEST),
+            population=min(self.population * factor, LARGEST),
+            repeats=1.0,
+        )
 
     def loaded(self, spread: float) -> Self:
         """Spreads the one-time arrival of a stored relation evenly over ``spread`` time units.
