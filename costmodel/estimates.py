@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import expm1, inf, prod
+from math import exp, expm1, inf, prod
 
 from ..algebra import regex, scalar
 from ..algebra.logical import Aggregate, FilteredPattern, Pattern, Report, Witness
@@ -109,6 +109,7 @@ def projected(
     Saturating: values that differ only in a dropped column become one.
     """
     kept = {column: source.distinct[column] for column in columns}
+    dropped = [v for column, v in enumerate(source.distinct) if column not in kept]
     result = _result(
         source.arrival_rate,
         source.validity,
@@ -116,8 +117,8 @@ def projected(
         tuple(kept.values()),
         inputs=(source,),
         reading=reading,
-        repeats=source.repeats if len(kept) == len(source.distinct) else 1.0,
-        merges=len(kept) < len(source.distinct),
+        repeats=1.0 if dropped else source.repeats,
+        merges=max(dropped, default=0.0) > 1,
     )
     if len(kept) == len(columns):
         return result
@@ -285,9 +286,9 @@ class JoinStep:
     shared: tuple[tuple[int, int], ...]
     columns: tuple[tuple[int, int], ...]
 
-    def keeps_all(self, width: int) -> bool:
-        """Whether the result has every column of the ``width`` columns of both sides."""
-        return len({position for pair in self.columns for position in pair}) == width
+    def dropped(self, width: int) -> set[int]:
+        """The columns, of ``width`` columns of both sides, that the result does not have."""
+        return set(range(width)).difference(*self.columns)
 
 
 CONCATENATION = JoinStep(shared=((1, 2),), columns=((0, 0), (3, 3)))
@@ -320,7 +321,7 @@ def join(
         tuple([min(values[i], values[j]) for i, j in step.columns]),
         inputs=(left, right),
         reading=reading,
-        merges=not step.keeps_all(len(values)),
+        merges=any(values[i] > 1 for i in step.dropped(len(values))),
     )
 
 
@@ -396,20 +397,16 @@ def closure(source: Characteristics, reading: Reading) -> Characteristics:
     """Formula 7: rO = sum over i = 1..m of i·r·(f·r·v)^(i-1) (6.14, 6.16).
 
     vO = sum of (v/i)·r_i / rO (6.15, 6.17). The population of R^i is r_i·v_i, that is
-    r·v·(f·r·v)^(i-1). Saturating: the powers of R share the pairs of V(src)·V(trg), so the
-    sum levels off when these are used up. The sources and targets of R* are those of R.
+    r·v·(f·r·v)^(i-1). Saturating: reachability levels off (:func:`_reachable`). The sources and
+    targets of R* are those of R.
     """
+    if reading.set_semantics:
+        return _reachable(_of_values(source), reading)
     longest = source.longest_path or reading.longest_path
-    room = min(_combinations(source.distinct), LARGEST) if reading.set_semantics else LARGEST
     growth = equal_columns(source.distinct[1], source.distinct[0]) * source.population
     power_rate, power_population = source.arrival_rate, source.population
     rate = population = 0.0
     for i in range(1, longest + 1):
-        if power_population >= room - population:
-            used = (room - population) / power_population if power_population else 0.0
-            rate += i * power_rate * used
-            population = room
-            break
         if population + power_population == population and i > 1:
             break
         rate += i * power_rate
@@ -418,6 +415,60 @@ def closure(source: Characteristics, reading: Reading) -> Characteristics:
         power_population *= growth
     validity = population / rate if rate > 0 else source.validity
     return _result(rate, validity, population, source.distinct, inputs=(source,), reading=reading)
+
+
+def _reachable(source: Characteristics, reading: Reading) -> Characteristics:
+    """The closure within set semantics, as reachability in a random digraph of mean degree c.
+
+    Up to c = 1 the powers of R hardly share pairs, and their sum is that of formula 7. Above it a
+    share g of the vertices, 1 - g = e^(-c·g), reaches a giant component, and the same share is
+    reached from it: g²·V(src)·V(trg) pairs (R. M. Karp, "The transitive closure of a random
+    digraph", Random Structures & Algorithms 1(1), 1990). The edges of the other pairs have the
+    degree c·(1 - g) < 1. Paths of at most m edges connect no more pairs than formula 7 counts.
+
+    A pair of R^i is valid for v/i. A pair of the giant component is prolonged by an edge of its
+    source or its target, c of each within v, so it counts 2·c times within v: longer paths between
+    the same vertices prolong nothing, and S_PATH does not emit them.
+    """
+    population, longest = source.population, source.longest_path or reading.longest_path
+    room = min(_combinations(source.distinct), LARGEST)
+    degree = equal_columns(source.distinct[1], source.distinct[0]) * population
+    share = _giant(degree)
+    giant = min(share * share * room, _powers(population, degree, longest)[0])
+    sparse, turns = _powers(population * (1 - share * share), degree * (1 - share), longest)
+    renewal = source.arrival_rate / population if population else 0.0
+    pairs = giant + sparse
+    rate = (giant * max(2 * degree, 1.0) + turns) * renewal
+    validity = pairs / rate if rate > 0 else source.validity
+    return _result(rate, validity, pairs, source.distinct, inputs=(source,), reading=reading)
+
+
+def _powers(population: float, growth: float, longest: int) -> tuple[float, float]:
+    """The sum of p·c^(i-1) for i = 1..m, and the sum of i·p·c^(i-1); both are finite."""
+    total = turns = 0.0
+    power = population
+    for i in range(1, longest + 1):
+        if total + power == total or power > LARGEST:
+            break
+        total += power
+        turns += i * power
+        power *= growth
+    return min(total, LARGEST), min(turns, LARGEST)
+
+
+@lru_cache(maxsize=4096)
+def _giant(degree: float) -> float:
+    """The share g > 0 with 1 - g = e^(-degree · g), by Newton's method; 0 up to degree 1."""
+    if degree <= 1:
+        return 0.0
+    share = 1.0
+    for _ in range(64):
+        rest = exp(-degree * share)
+        step = (share - 1 + rest) / (1 - degree * rest)
+        share -= step
+        if step < 1e-12:
+            break
+    return max(share, 0.0)
 
 
 def _reversed(source: Characteristics) -> Characteristics:
@@ -459,9 +510,9 @@ def _result(
 
     A population above its limit is set to it, the rate goes down with it, the interval
     stays: the population is still rate times interval. Saturating: the factor by which the rate
-    goes down is that of the repeats. An operator that ``merges`` drops columns, so that several
-    rows become one value (:func:`_different`). ``repeats`` are the repeats of the input that the
-    operator passes on.
+    goes down is that of the repeats. An operator that ``merges`` drops columns of several values,
+    so that several rows become one value (:func:`_different`). ``repeats`` are the repeats of the
+    input that the operator passes on.
     """
     limit = min(_combinations(distinct), LARGEST) if reading.set_semantics else LARGEST
     different = min(population, limit)

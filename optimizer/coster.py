@@ -29,6 +29,7 @@ class Coster(MemoListener):
         cost_model: computes estimates and costs.
         parallelism: the number of partitions of a plan.
         stale: whether the choices of a group have changed since the group was costed.
+        two_rates: whether the rows of any group repeat (:mod:`headrace.optimizer.emission`).
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class Coster(MemoListener):
         self.cost_model = cost_model
         self.parallelism = options.parallelism
         self.stale = False
+        self.two_rates = False
         self._rules = implementations_by_operator(
             options.parallelism, options.simple_budget, options.evaluate_every
         )
@@ -58,7 +60,9 @@ class Coster(MemoListener):
             operator = expression.operator
             assert isinstance(operator, LogicalOperator)
             inputs = tuple([self._estimates[i] for i in expression.inputs])
-            self._estimates[group] = self.cost_model.characteristics(operator, inputs)
+            estimate = self.cost_model.characteristics(operator, inputs)
+            self._estimates[group] = estimate
+            self.two_rates = self.two_rates or repeating(estimate)
         if self._choices.pop(group, None) is not None:
             self.stale = True
 
@@ -83,9 +87,11 @@ class Coster(MemoListener):
         """The characteristics of a group, those of its first expression."""
         return self._estimates[self.groups.find(group)]
 
-    def repeats(self, group: GroupId) -> bool:
-        """Whether COALESCE over the group drops enough rows to be considered below operators."""
-        return repeating(self.estimate(group))
+    def repeats(self, choice: Choice) -> tuple[bool, ...]:
+        """For each group that a choice reads whether its rows repeat."""
+        if not self.two_rates:
+            return (False,) * len(choice.inputs)
+        return tuple([repeating(self.estimate(i)) for i in choice.inputs])
 
     def widths(self, choice: Choice) -> tuple[int, ...]:
         """The numbers of columns of the groups that a choice reads."""
@@ -158,8 +164,10 @@ class Coster(MemoListener):
         coalesced: tuple[bool, ...],
     ) -> Costed:
         """What the operator and its inputs emit, before rows are divided over partitions."""
-        widths = tuple([self.groups[i].properties.width for i in inputs])
         below = tuple([self.estimate(i) for i in inputs])
+        if not self.two_rates:
+            return Costed(self.estimate(group), below)
+        widths = tuple([self.groups[i].properties.width for i in inputs])
         return Costed(*emitted(operator, self.estimate(group), below, coalesced, widths))
 
     def _price(self, group: GroupId) -> tuple[Choice, ...]:

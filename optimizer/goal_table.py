@@ -41,7 +41,7 @@ class GoalTable:
         alternatives: list[Alternative] = []
         for choice in coster.choices(goal.group):
             widths = coster.widths(choice)
-            repeats = tuple([coster.repeats(i) for i in choice.inputs])
+            repeats = coster.repeats(choice)
             for children in child_requirements(
                 choice.operator, widths, goal.required, coster.parallelism, repeats
             ):

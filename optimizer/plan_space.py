@@ -111,8 +111,8 @@ def _exactly(
         return
     repeats = tuple(
         [
-            coster.repeats(i) and place.convention is Convention.KERNEL
-            for i, place in zip(choice.inputs, placement.inputs, strict=True)
+            repeating and place.convention is Convention.KERNEL
+            for repeating, place in zip(coster.repeats(choice), placement.inputs, strict=True)
         ]
     )
     if sum(repeats) > MOST_COALESCED:
