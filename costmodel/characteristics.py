@@ -8,7 +8,7 @@ n = vertices of the snapshot graph (at most ``vertices``); m = ``longest_path``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Self
 
@@ -30,6 +30,7 @@ class Characteristics:
         repeats: the rows that an operator which does not coalesce emits for each row of the
             relation, over coalesced inputs; at least 1. The other figures count a row as
             COALESCE passes it on.
+        in_order: whether rows expire in the order of their arrival, as the edges of a window do.
     """
 
     arrival_rate: float
@@ -39,6 +40,7 @@ class Characteristics:
     longest_path: int | None = None
     vertices: float = inf
     repeats: float = 1.0
+    in_order: bool = field(default=False, compare=False)
 
     @property
     def derivation_rate(self) -> float:

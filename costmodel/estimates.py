@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import exp, expm1, inf, prod
+from math import exp, expm1, inf, prod, sqrt
 
 from ..algebra import regex, scalar
 from ..algebra.logical import Aggregate, FilteredPattern, Pattern, Report, Witness
@@ -79,6 +79,7 @@ def window_scan(
         ),
         statistics.longest_path,
         statistics.vertices,
+        in_order=window is not None,
     )
 
 
@@ -98,6 +99,7 @@ def filtered(source: Characteristics, condition: Condition, reading: Reading) ->
         inputs=(source,),
         reading=reading,
         repeats=source.repeats,
+        in_order=source.in_order,
     )
 
 
@@ -118,6 +120,7 @@ def projected(
         inputs=(source,),
         reading=reading,
         repeats=1.0 if dropped else source.repeats,
+        in_order=source.in_order,
         merges=max(dropped, default=0.0) > 1,
     )
     if len(kept) == len(columns):
@@ -221,7 +224,15 @@ def union(inputs: Sequence[Characteristics], reading: Reading) -> Characteristic
     population = sum(i.population for i in inputs)
     validity = population / rate if rate > 0 else inf
     distinct = tuple(map(max, zip(*(i.distinct for i in inputs), strict=True)))
-    return _result(rate, validity, population, distinct, inputs=inputs, reading=reading)
+    return _result(
+        rate,
+        validity,
+        population,
+        distinct,
+        inputs=inputs,
+        reading=reading,
+        in_order=all(i.in_order for i in inputs),
+    )
 
 
 def joined(
@@ -426,9 +437,11 @@ def _reachable(source: Characteristics, reading: Reading) -> Characteristics:
     digraph", Random Structures & Algorithms 1(1), 1990). The edges of the other pairs have the
     degree c·(1 - g) < 1. Paths of at most m edges connect no more pairs than formula 7 counts.
 
-    A pair of R^i is valid for v/i. A pair of the giant component is prolonged by an edge of its
-    source or its target, c of each within v, so it counts 2·c times within v: longer paths between
-    the same vertices prolong nothing, and S_PATH does not emit them.
+    A pair of R^i is valid for v/i. A pair of the giant component is prolonged by a later edge of
+    its source or its target, and not by other paths between the same vertices, which S_PATH does
+    not emit. Where edges expire in the order of their arrival, each of the c edges of a vertex
+    within v prolongs, so that a pair counts 2·c times within v. The rows of a join do not expire in
+    that order: of the c = d·d rows that d edges derive, one for each edge prolongs.
     """
     population, longest = source.population, source.longest_path or reading.longest_path
     room = min(_combinations(source.distinct), LARGEST)
@@ -438,7 +451,8 @@ def _reachable(source: Characteristics, reading: Reading) -> Characteristics:
     sparse, turns = _powers(population * (1 - share * share), degree * (1 - share), longest)
     renewal = source.arrival_rate / population if population else 0.0
     pairs = giant + sparse
-    rate = (giant * max(2 * degree, 1.0) + turns) * renewal
+    renewals = 2 * (degree if source.in_order else sqrt(degree))
+    rate = (giant * max(renewals, 1.0) + turns) * renewal
     validity = pairs / rate if rate > 0 else source.validity
     return _result(rate, validity, pairs, source.distinct, inputs=(source,), reading=reading)
 
@@ -505,6 +519,7 @@ def _result(
     reading: Reading,
     repeats: float = 1.0,
     merges: bool = False,
+    in_order: bool = False,
 ) -> Characteristics:
     """The characteristics of a derived relation within their limits.
 
@@ -536,6 +551,7 @@ def _result(
         max(longest) if longest else None,
         min(sum(distinct), max([i.vertices for i in inputs])),
         repeats,
+        in_order,
     )
 
 

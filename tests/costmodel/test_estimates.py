@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from math import exp, inf, isclose
+from math import exp, inf, isclose, sqrt
 
 import pytest
 from hypothesis import given
@@ -263,8 +263,11 @@ def test_closure_levels_off_when_the_pairs_are_used_up() -> None:
     saturating = SATURATING.characteristics(Path(regex.plus(a)), (dense,))
     assert thesis.population > 1e60
     assert saturating.population == 1e6
-    # A pair is prolonged twice as often as its source has edges, within the validity of an edge.
-    assert close(saturating.arrival_rate, 1e6 * 2 * 1e3 / 1e3)
+    # A pair is prolonged by each edge of its source and its target, if they expire in order.
+    assert close(saturating.arrival_rate, 1e6 * 2 * sqrt(1e3) / 1e3)
+    scanned = replace(dense, in_order=True)
+    in_order = SATURATING.characteristics(Path(regex.plus(a)), (scanned,))
+    assert close(in_order.arrival_rate, 1e6 * 2 * 1e3 / 1e3)
 
 
 @pytest.mark.parametrize(("degree", "share"), [(1.0, 0.0), (1.5, 0.5828), (2.0, 0.7968)])
