@@ -8,11 +8,14 @@ n = vertices of the snapshot graph (at most ``vertices``); m = ``longest_path``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Self
 
 from .columns import Columns
+
+LARGEST = 1e100
+"""The cap of rates and populations; its square is still a finite float."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,10 @@ class Characteristics:
         vertices: the distinct vertices of the domain over all columns; ``inf`` if unknown.
         columns: the measured statistics of the columns; empty if no column has any.
         most_values: the different rows valid at an instant; ``inf`` if unknown.
+        repeats: the rows that an operator which does not coalesce emits for each row of the
+            relation, over coalesced inputs; at least 1. The other figures count a row as
+            COALESCE passes it on.
+        in_order: whether rows expire in the order of their arrival, as the edges of a window do.
     """
 
     arrival_rate: float
@@ -38,6 +45,24 @@ class Characteristics:
     vertices: float = inf
     columns: Columns = ()
     most_values: float = inf
+    repeats: float = 1.0
+    in_order: bool = field(default=False, compare=False)
+
+    @property
+    def derivation_rate(self) -> float:
+        """The rows per time unit that are emitted before COALESCE, over coalesced inputs."""
+        return min(self.arrival_rate * self.repeats, LARGEST)
+
+    def emitted(self, factor: float) -> Self:
+        """The rows with those that repeat others, ``factor`` rows for each distinct one."""
+        if factor == 1:
+            return self
+        return replace(
+            self,
+            arrival_rate=min(self.arrival_rate * factor, LARGEST),
+            population=min(self.population * factor, LARGEST),
+            repeats=1.0,
+        )
 
     def loaded(self, spread: float) -> Self:
         """Spreads the one-time arrival of a stored relation evenly over ``spread`` time units.

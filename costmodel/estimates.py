@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import inf, prod
+from math import exp, expm1, inf, prod, sqrt
 
 from ..algebra import regex, scalar
 from ..algebra.logical import Aggregate, FilteredPattern, Pattern, Report, Witness
@@ -21,13 +21,10 @@ from ..algebra.physical import HashJoin
 from ..algebra.predicate import Predicate
 from ..algebra.window import Window
 from ..catalog.model import LabelStatistics, PropertyType
-from .characteristics import Characteristics
+from .characteristics import LARGEST, Characteristics
 from .columns import Column, Columns
 from .joint import chosen, matches, united
 from .selectivity import Condition, condition, equal_columns
-
-LARGEST = 1e100
-"""The cap of rates and populations; its square is still a finite float."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +81,7 @@ def window_scan(
         ),
         statistics.longest_path,
         statistics.vertices,
+        in_order=window is not None,
     )
 
 
@@ -104,6 +102,8 @@ def filtered(source: Characteristics, condition: Condition, reading: Reading) ->
         reading=reading,
         columns=condition.kept(source.columns),
         most_values=max(selectivity * source.most_values, 1.0),
+        repeats=source.repeats,
+        in_order=source.in_order,
     )
 
 
@@ -115,6 +115,7 @@ def projected(
     Saturating: values that differ only in a dropped column become one.
     """
     kept = {column: source.distinct[column] for column in columns}
+    dropped = [v for column, v in enumerate(source.distinct) if column not in kept]
     result = _result(
         source.arrival_rate,
         source.validity,
@@ -123,6 +124,9 @@ def projected(
         inputs=(source,),
         reading=reading,
         columns=chosen(source, columns),
+        repeats=1.0 if dropped else source.repeats,
+        in_order=source.in_order,
+        merges=max(dropped, default=0.0) > 1,
     )
     if len(kept) == len(columns):
         return result
@@ -199,7 +203,7 @@ def witnessed(source: Characteristics, witness: Witness, reading: Reading) -> Ch
     of_key = dict(zip(witness.keys, kept.distinct, strict=True))
     most = max(min(kept.population, LARGEST), 1.0)
     distinct = tuple([of_key.get(c, most) for c in witness.output])
-    return replace(kept, distinct=distinct, columns=())
+    return replace(kept, distinct=distinct, columns=(), repeats=1.0)
 
 
 def reported(source: Characteristics, report: Report) -> Characteristics:
@@ -208,7 +212,13 @@ def reported(source: Characteristics, report: Report) -> Characteristics:
     if report.mode != "snapshot":
         rate = min(rate, source.arrival_rate)
     population = rate * report.every
-    return replace(source, arrival_rate=rate, validity=float(report.every), population=population)
+    return replace(
+        source,
+        arrival_rate=rate,
+        validity=float(report.every),
+        population=population,
+        repeats=1.0,
+    )
 
 
 def union(inputs: Sequence[Characteristics], reading: Reading) -> Characteristics:
@@ -221,7 +231,14 @@ def union(inputs: Sequence[Characteristics], reading: Reading) -> Characteristic
     validity = population / rate if rate > 0 else inf
     distinct = tuple(map(max, zip(*(i.distinct for i in inputs), strict=True)))
     return _result(
-        rate, validity, population, distinct, inputs=inputs, reading=reading, columns=united(inputs)
+        rate,
+        validity,
+        population,
+        distinct,
+        inputs=inputs,
+        reading=reading,
+        columns=united(inputs),
+        in_order=all(i.in_order for i in inputs),
     )
 
 
@@ -293,6 +310,10 @@ class JoinStep:
     shared: tuple[tuple[int, int], ...]
     columns: tuple[tuple[int, int], ...]
 
+    def dropped(self, width: int) -> set[int]:
+        """The columns, of ``width`` columns of both sides, that the result does not have."""
+        return set(range(width)).difference(*self.columns)
+
 
 CONCATENATION = JoinStep(shared=((1, 2),), columns=((0, 0), (3, 3)))
 """The join of a·b: the target of a is the source of b."""
@@ -310,6 +331,7 @@ def join(
     """
     if reading.set_semantics:
         left, right = _of_values(left), _of_values(right)
+    values = left.distinct + right.distinct
     selectivity, distinct, columns = matches(left, right, step.shared, step.columns)
     rate = selectivity * (right.population * left.arrival_rate) + selectivity * (
         left.population * right.arrival_rate
@@ -322,6 +344,7 @@ def join(
         inputs=(left, right),
         reading=reading,
         columns=columns,
+        merges=any(values[i] > 1 for i in step.dropped(len(values))),
     )
 
 
@@ -397,20 +420,16 @@ def closure(source: Characteristics, reading: Reading) -> Characteristics:
     """Formula 7: rO = sum over i = 1..m of i·r·(f·r·v)^(i-1) (6.14, 6.16).
 
     vO = sum of (v/i)·r_i / rO (6.15, 6.17). The population of R^i is r_i·v_i, that is
-    r·v·(f·r·v)^(i-1). Saturating: the powers of R share the pairs of V(src)·V(trg), so the
-    sum levels off when these are used up. The sources and targets of R* are those of R.
+    r·v·(f·r·v)^(i-1). Saturating: reachability levels off (:func:`_reachable`). The sources and
+    targets of R* are those of R.
     """
+    if reading.set_semantics:
+        return _reachable(_of_values(source), reading)
     longest = source.longest_path or reading.longest_path
-    room = min(_combinations(source.distinct), LARGEST) if reading.set_semantics else LARGEST
     growth = equal_columns(source.distinct[1], source.distinct[0]) * source.population
     power_rate, power_population = source.arrival_rate, source.population
     rate = population = 0.0
     for i in range(1, longest + 1):
-        if power_population >= room - population:
-            used = (room - population) / power_population if power_population else 0.0
-            rate += i * power_rate * used
-            population = room
-            break
         if population + power_population == population and i > 1:
             break
         rate += i * power_rate
@@ -419,6 +438,63 @@ def closure(source: Characteristics, reading: Reading) -> Characteristics:
         power_population *= growth
     validity = population / rate if rate > 0 else source.validity
     return _result(rate, validity, population, source.distinct, inputs=(source,), reading=reading)
+
+
+def _reachable(source: Characteristics, reading: Reading) -> Characteristics:
+    """The closure within set semantics, as reachability in a random digraph of mean degree c.
+
+    Up to c = 1 the powers of R hardly share pairs, and their sum is that of formula 7. Above it a
+    share g of the vertices, 1 - g = e^(-c·g), reaches a giant component, and the same share is
+    reached from it: g²·V(src)·V(trg) pairs (R. M. Karp, "The transitive closure of a random
+    digraph", Random Structures & Algorithms 1(1), 1990). The edges of the other pairs have the
+    degree c·(1 - g) < 1. Paths of at most m edges connect no more pairs than formula 7 counts.
+
+    A pair of R^i is valid for v/i. A pair of the giant component is prolonged by a later edge of
+    its source or its target, and not by other paths between the same vertices, which S_PATH does
+    not emit. Where edges expire in the order of their arrival, each of the c edges of a vertex
+    within v prolongs, so that a pair counts 2·c times within v. The rows of a join do not expire in
+    that order: of the c = d·d rows that d edges derive, one for each edge prolongs.
+    """
+    population, longest = source.population, source.longest_path or reading.longest_path
+    room = min(_combinations(source.distinct), LARGEST)
+    degree = equal_columns(source.distinct[1], source.distinct[0]) * population
+    share = _giant(degree)
+    giant = min(share * share * room, _powers(population, degree, longest)[0])
+    sparse, turns = _powers(population * (1 - share * share), degree * (1 - share), longest)
+    renewal = source.arrival_rate / population if population else 0.0
+    pairs = giant + sparse
+    renewals = 2 * (degree if source.in_order else sqrt(degree))
+    rate = (giant * max(renewals, 1.0) + turns) * renewal
+    validity = pairs / rate if rate > 0 else source.validity
+    return _result(rate, validity, pairs, source.distinct, inputs=(source,), reading=reading)
+
+
+def _powers(population: float, growth: float, longest: int) -> tuple[float, float]:
+    """The sum of p·c^(i-1) for i = 1..m, and the sum of i·p·c^(i-1); both are finite."""
+    total = turns = 0.0
+    power = population
+    for i in range(1, longest + 1):
+        if total + power == total or power > LARGEST:
+            break
+        total += power
+        turns += i * power
+        power *= growth
+    return min(total, LARGEST), min(turns, LARGEST)
+
+
+@lru_cache(maxsize=4096)
+def _giant(degree: float) -> float:
+    """The share g > 0 with 1 - g = e^(-degree · g), by Newton's method; 0 up to degree 1."""
+    if degree <= 1:
+        return 0.0
+    share = 1.0
+    for _ in range(64):
+        rest = exp(-degree * share)
+        step = (share - 1 + rest) / (1 - degree * rest)
+        share -= step
+        if step < 1e-12:
+            break
+    return max(share, 0.0)
 
 
 def _reversed(source: Characteristics) -> Characteristics:
@@ -455,16 +531,28 @@ def _result(
     reading: Reading,
     columns: Columns = (),
     most_values: float = inf,
+    repeats: float = 1.0,
+    merges: bool = False,
+    in_order: bool = False,
 ) -> Characteristics:
     """The characteristics of a derived relation within their limits.
 
     A population above its limit is set to it, the rate goes down with it, the interval
-    stays: the population is still rate times interval.
+    stays: the population is still rate times interval. Saturating: the factor by which the rate
+    goes down is that of the repeats. An operator that ``merges`` drops columns of several values,
+    so that several rows become one value (:func:`_different`). ``repeats`` are the repeats of the
+    input that the operator passes on.
     """
     limit = min(_combinations(distinct), LARGEST) if reading.set_semantics else LARGEST
-    if population > limit:
-        rate *= limit / population
-        population = limit
+    different = min(population, limit)
+    if merges and reading.set_semantics:
+        different = _different(population, limit)
+    if different < population:
+        share = different / population
+        rate *= share
+        population = different
+        if reading.set_semantics:
+            repeats = min(repeats / share, LARGEST) if share > 0 else 1.0
     if reading.cap_distinct:
         most = max(population, 1.0)
         distinct = tuple([v if v < most else most for v in distinct])
@@ -478,4 +566,20 @@ def _result(
         min(sum(distinct), max([i.vertices for i in inputs])),
         columns,
         most_values,
+        repeats,
+        in_order,
     )
+
+
+def _different(rows: float, values: float) -> float:
+    """The expected number of different values among rows that are drawn from ``values`` values.
+
+    values · (1 - e^(-rows / values)), the limit of Cardenas's values · (1 - (1 - 1/values)^rows)
+    for many values (A. F. Cardenas, "Analysis and performance of inverted data base structures",
+    CACM 18(5), 1975). It is also the share of rows that COALESCE passes: a row passes if it expires
+    after the k other valid rows of its value. That has the probability 1/(k + 1), and with k from a
+    Poisson distribution of mean rows / values the expected share is (1 - e^(-k)) / k of that mean.
+    """
+    if rows <= 1e-9 * values:
+        return rows
+    return min(-values * expm1(-rows / values), rows)

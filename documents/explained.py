@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from ..optimizer.budget import StopReason
-from ..optimizer.steps import at_the_busiest, in_order
+from ..optimizer.steps import in_order
 from ..planning.planner import Planned
 from .model import Document, Optional
 from .picture import PictureDocument, picture_of_plan
@@ -240,12 +240,8 @@ def _statistics_from(planned: Planned) -> Literal["catalog", "measured", "assume
 
 def _formulas(planned: Planned) -> dict[str, Formula]:
     """Returns the cost formula of each node of the plan, by node id."""
-    parallelism = planned.plan.parallelism
     steps = [step for step, _ in in_order(planned.optimization.best)]
-    applied = [
-        planned.cost_model.explain(step.operator, *at_the_busiest(step, parallelism))
-        for step in steps
-    ]
+    applied = [planned.cost_model.explain(step.operator, *step.costed) for step in steps]
     return {
         str(node): Formula.model_validate(formula.to_document())
         for node, formula in enumerate(applied)

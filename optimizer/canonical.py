@@ -7,8 +7,6 @@ estimated from its own operators; chosen plans are compared with it.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ..algebra.deadline import NO_DEADLINE, WITHOUT_PLAN, Deadline
 from ..algebra.limits import DEFAULT_STEPS
 from ..algebra.logical import (
@@ -27,13 +25,16 @@ from ..algebra.physical import (
     Retract,
     ToKernel,
 )
-from ..algebra.properties import SINGLE, Convention, UpdatePattern
+from ..algebra.properties import SINGLE, Convention, DeliveredProperties, UpdatePattern
 from ..costmodel.characteristics import Characteristics
 from ..rules.registry import implementations_by_operator
 from .cost import CostEstimator
+from .emission import emitted
 from .errors import CannotPlanError
+from .goals import Costed
 from .physical_properties import delivered
-from .steps import Step, at_the_busiest
+from .placements import Place
+from .steps import Step
 
 
 class CanonicalPlans:
@@ -141,9 +142,21 @@ class CanonicalPlans:
         widths = tuple(len(step.estimate.distinct) for step in inputs)
         below = tuple(step.delivers for step in inputs)
         delivers = delivered(operator, widths, below, self._parallelism)
-        unpriced = Step(operator, inputs, estimate, 0.0, 0.0, delivers)
-        local = self._cost_model.cost(operator, *at_the_busiest(unpriced, self._parallelism))
-        return replace(unpriced, local=local, cost=sum([step.cost for step in inputs], local))
+        output, read = emitted(
+            operator,
+            estimate,
+            tuple([step.estimate for step in inputs]),
+            tuple([step.delivers.coalesced for step in inputs]),
+            widths,
+        )
+        costed = Costed(self._share(output, delivers), tuple(map(self._share, read, below)))
+        local = self._cost_model.cost(operator, *costed)
+        cost = sum([step.cost for step in inputs], local)
+        return Step(operator, inputs, estimate, local, cost, delivers, costed)
+
+    def _share(self, rows: Characteristics, delivers: DeliveredProperties) -> Characteristics:
+        """The rows on the busiest partition."""
+        return rows.share(Place(delivers.distribution).divided(self._parallelism))
 
 
 def _marked(step: Step) -> bool:

@@ -13,7 +13,8 @@ from ..memo import Group, GroupExpression, GroupId, Groups, MemoListener
 from ..rules.registry import implementations_by_operator
 from .algebra_operators import AlgebraOperators
 from .cost import CostEstimator
-from .goals import Choice
+from .emission import emitted, repeating
+from .goals import Choice, Costed
 from .options import Options
 from .physical_properties import delivered
 from .placements import Place
@@ -28,6 +29,7 @@ class Coster(MemoListener):
         cost_model: computes estimates and costs.
         parallelism: the number of partitions of a plan.
         stale: whether the choices of a group have changed since the group was costed.
+        two_rates: whether the rows of any group repeat (:mod:`headrace.optimizer.emission`).
     """
 
     def __init__(
@@ -42,6 +44,7 @@ class Coster(MemoListener):
         self.cost_model = cost_model
         self.parallelism = options.parallelism
         self.stale = False
+        self.two_rates = False
         self._rules = implementations_by_operator(
             options.parallelism, options.simple_budget, options.evaluate_every
         )
@@ -57,7 +60,9 @@ class Coster(MemoListener):
             operator = expression.operator
             assert isinstance(operator, LogicalOperator)
             inputs = tuple([self._estimates[i] for i in expression.inputs])
-            self._estimates[group] = self.cost_model.characteristics(operator, inputs)
+            estimate = self.cost_model.characteristics(operator, inputs)
+            self._estimates[group] = estimate
+            self.two_rates = self.two_rates or repeating(estimate)
         if self._choices.pop(group, None) is not None:
             self.stale = True
 
@@ -82,6 +87,12 @@ class Coster(MemoListener):
         """The characteristics of a group, those of its first expression."""
         return self._estimates[self.groups.find(group)]
 
+    def repeats(self, choice: Choice) -> tuple[bool, ...]:
+        """For each group that a choice reads whether its rows repeat."""
+        if not self.two_rates:
+            return (False,) * len(choice.inputs)
+        return tuple([repeating(self.estimate(i)) for i in choice.inputs])
+
     def widths(self, choice: Choice) -> tuple[int, ...]:
         """The numbers of columns of the groups that a choice reads."""
         return tuple([self.groups[i].properties.width for i in choice.inputs])
@@ -101,22 +112,29 @@ class Coster(MemoListener):
         return priced
 
     def placed(
-        self, choice: Choice, group: GroupId, divided: tuple[int, ...], result_divided: int
+        self,
+        choice: Choice,
+        group: GroupId,
+        divided: tuple[int, ...],
+        result_divided: int,
+        coalesced: tuple[bool, ...],
     ) -> Choice:
         """A choice with its cost on the busiest partition.
 
         ``divided`` is the number of partitions of the rows of each input, ``result_divided`` the
-        number for the rows of the group.
+        number for the rows of the group. ``coalesced`` says which inputs are read coalesced.
         """
-        if self.parallelism == 1:
+        if self.parallelism == 1 and not any(coalesced):
             return choice
-        inputs = zip(choice.inputs, divided, strict=True)
-        local = self.cost_model.cost(
-            choice.operator,
-            self.estimate(group).share(result_divided),
-            tuple([self.estimate(i).share(over) for i, over in inputs]),
-        )
-        return replace(choice, local=local)
+        costed = self._costed(choice.operator, group, choice.inputs, coalesced)
+        if self.parallelism > 1:
+            inputs = zip(costed.inputs, divided, strict=True)
+            costed = Costed(
+                costed.output.share(result_divided),
+                tuple([rows.share(over) for rows, over in inputs]),
+            )
+        local = self.cost_model.cost(choice.operator, *costed)
+        return replace(choice, local=local, costed=costed)
 
     def enforcer(
         self,
@@ -125,21 +143,40 @@ class Coster(MemoListener):
         group: GroupId,
         below: Distribution,
         here: Distribution,
+        *,
+        coalesced: bool = False,
     ) -> Choice:
-        """An enforcer with its cost, from rows distributed as ``below`` to ``here``."""
+        """An enforcer with its cost, from rows distributed as ``below`` to ``here``.
+
+        ``coalesced`` says whether the rows that it reads are coalesced.
+        """
         source, result = (Place(d).divided(self.parallelism) for d in (below, here))
-        estimate = self.estimate(group)
-        local = self.cost_model.cost(operator, estimate.share(result), (estimate.share(source),))
-        return Choice(operator, (self.groups.find(group),), local, name, -1)
+        output, (rows,) = self._costed(operator, group, (group,), (coalesced,))
+        costed = Costed(output.share(result), (rows.share(source),))
+        local = self.cost_model.cost(operator, *costed)
+        return Choice(operator, (self.groups.find(group),), local, name, -1, costed)
+
+    def _costed(
+        self,
+        operator: PhysicalOperator,
+        group: GroupId,
+        inputs: tuple[GroupId, ...],
+        coalesced: tuple[bool, ...],
+    ) -> Costed:
+        """What the operator and its inputs emit, before rows are divided over partitions."""
+        below = tuple([self.estimate(i) for i in inputs])
+        if not self.two_rates:
+            return Costed(self.estimate(group), below)
+        widths = tuple([self.groups[i].properties.width for i in inputs])
+        return Costed(*emitted(operator, self.estimate(group), below, coalesced, widths))
 
     def _price(self, group: GroupId) -> tuple[Choice, ...]:
         """Prices the different operators over different inputs of a group's members."""
         algebra = self.algebra
         cheapest_choices: dict[Hashable, Choice] = {}
-        output = self._estimates[group]
         for expression in self.groups[group].expressions:
             read = expression.inputs
-            inputs = tuple([self._estimates[i] for i in read])
+            uncoalesced = (False,) * len(read)
             deletions = algebra.deletions and any(self.groups[i].properties.deletions for i in read)
             for rule in self._rules.get(type(expression.operator), ()):
                 for implemented in rule.implement(expression.operator):
@@ -147,7 +184,8 @@ class Coster(MemoListener):
                     if deletions:
                         operator = operator.over_deletions()
                     if (operator, read) not in cheapest_choices:
-                        local = self.cost_model.cost(operator, output, inputs)
-                        choice = Choice(operator, read, local, rule.name, expression.id)
+                        costed = self._costed(operator, group, read, uncoalesced)
+                        local = self.cost_model.cost(operator, *costed)
+                        choice = Choice(operator, read, local, rule.name, expression.id, costed)
                         cheapest_choices[operator, read] = choice
         return tuple(sorted(cheapest_choices.values(), key=lambda c: (c.local, c.source)))

@@ -64,7 +64,8 @@ def enforcers(
             replace(required, convention=Convention.SPARK_SQL),
         )
     if coster.parallelism > 1 and here != ANY:
-        yield exchange(coster, group, ANY, here), replace(required, distribution=ANY)
+        moved = exchange(coster, group, ANY, here, coalesced=required.coalesced)
+        yield moved, replace(required, distribution=ANY)
 
 
 def coalesce(coster: Coster, group: GroupId, here: Distribution) -> Choice:
@@ -84,8 +85,15 @@ def to_kernel(coster: Coster, group: GroupId, here: Distribution) -> Choice:
     return coster.enforcer("ConventionEnforcer", ToKernel(), group, here, here)
 
 
-def exchange(coster: Coster, group: GroupId, below: Distribution, here: Distribution) -> Choice:
-    """EXCHANGE from one distribution to another."""
+def exchange(
+    coster: Coster,
+    group: GroupId,
+    below: Distribution,
+    here: Distribution,
+    *,
+    coalesced: bool = False,
+) -> Choice:
+    """EXCHANGE of rows that may be coalesced, from one distribution to another."""
     match here.spread:
         case Spread.HASH:
             operator = Exchange("hash", here.columns)
@@ -93,7 +101,7 @@ def exchange(coster: Coster, group: GroupId, below: Distribution, here: Distribu
             operator = Exchange("broadcast")
         case _:
             operator = Exchange("single")
-    return coster.enforcer("ExchangeEnforcer", operator, group, below, here)
+    return coster.enforcer("ExchangeEnforcer", operator, group, below, here, coalesced=coalesced)
 
 
 def is_final(coster: Coster, group: GroupId) -> bool:

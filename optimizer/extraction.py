@@ -112,6 +112,7 @@ def chosen_step(coster: Coster, group: GroupId, choice: Choice, inputs: tuple[St
         choice.local,
         sum([step.cost for step in inputs], choice.local),
         coster.delivered(choice, below),
+        choice.costed,
         coster.groups.find(group),
         choice.source,
         choice.rule,

@@ -41,11 +41,16 @@ class GoalTable:
         alternatives: list[Alternative] = []
         for choice in coster.choices(goal.group):
             widths = coster.widths(choice)
+            repeats = coster.repeats(choice)
             for children in child_requirements(
-                choice.operator, widths, goal.required, coster.parallelism
+                choice.operator, widths, goal.required, coster.parallelism, repeats
             ):
                 placed = coster.placed(
-                    choice, goal.group, children.divided, children.result_divided
+                    choice,
+                    goal.group,
+                    children.divided,
+                    children.result_divided,
+                    tuple([required.coalesced for required in children.required]),
                 )
                 below_goals = zip(choice.inputs, children.required, strict=True)
                 alternatives.append(

@@ -8,7 +8,15 @@ from typing import NamedTuple
 
 from ..algebra.physical import PhysicalOperator
 from ..algebra.properties import RequiredProperties
+from ..costmodel.characteristics import Characteristics
 from ..memo import GroupId, Winner
+
+
+class Costed(NamedTuple):
+    """The rows that an operator emits and those that its inputs emit, on the busiest partition."""
+
+    output: Characteristics
+    inputs: tuple[Characteristics, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +27,7 @@ class Choice:
         operator: what computes the group.
         inputs: the groups that the operator reads.
         local: the operator's own cost per time unit.
+        costed: the characteristics from which the cost was computed.
         rule: the implementation rule, or the name of the enforcer.
         source: the id of the logical expression that is computed; -1 for an enforcer.
     """
@@ -28,6 +37,7 @@ class Choice:
     local: float
     rule: str
     source: int
+    costed: Costed
 
 
 class Goal:

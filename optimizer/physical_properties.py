@@ -9,7 +9,10 @@ Distributions are chosen in :mod:`headrace.optimizer.placements`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import product
 
 from ..algebra.logical import Aggregate, LogicalExpression, Report, Witness
 from ..algebra.physical import (
@@ -18,6 +21,7 @@ from ..algebra.physical import (
 from ..algebra.properties import (
     ANY,
     SINGLE,
+    Convention,
     DeliveredProperties,
     Distribution,
     RequiredProperties,
@@ -66,12 +70,14 @@ def child_requirements(
     widths: tuple[int, ...],
     required: RequiredProperties,
     parallelism: int = 1,
+    repeats: tuple[bool, ...] = (),
 ) -> tuple[ChildRequirements, ...]:
     """All the requirements on the inputs under which the operator delivers ``required``.
 
-    ``widths`` are the inputs' numbers of columns. Enforcers are not considered here. ``any`` stands
-    for rows that each lie on one of several partitions, under any hash; it does not include rows
-    that all lie on a single partition.
+    ``widths`` are the inputs' numbers of columns. An input that ``repeats`` rows is required both
+    coalesced and as it is, unless the operator needs one of these. Enforcers are not
+    considered here. ``any`` stands for rows that each lie on one of several partitions, under any
+    hash; it does not include rows that all lie on a single partition.
     """
     coalesced = operator.ends_deletions
     if operator.marks is not (required.update_pattern is UpdatePattern.MARKED):
@@ -87,15 +93,44 @@ def child_requirements(
         and _fits(placement.output.distribution, required.distribution, parallelism)
     ]
     placement_of = {_requirements(p, coalesced, required, parallelism): p for p in fitting}
+    free = not coalesced and any(repeats) and not operator.keeps_coalesced(widths)
     return tuple(
         ChildRequirements(
-            inputs,
+            variant,
             tuple([place.divided(parallelism) for place in placement.inputs]),
             placement.output.divided(parallelism),
         )
         for inputs, placement in placement_of.items()
         if len(placement_of) == 1 or not any(_covers(other, inputs) for other in placement_of)
+        for variant in (_with_coalesced(inputs, repeats) if free else (inputs,))
     )
+
+
+MOST_COALESCED = 3
+"""The most inputs that repeat rows for which COALESCE is tried below one operator."""
+
+
+def _with_coalesced(
+    inputs: tuple[RequiredProperties, ...], repeats: tuple[bool, ...]
+) -> Iterator[tuple[RequiredProperties, ...]]:
+    """The requirements with none of the inputs that repeat rows coalesced, some, and all."""
+    for chosen in coalesced_inputs(repeats):
+        yield tuple(
+            [
+                replace(required, coalesced=True)
+                if one and required.convention is Convention.KERNEL
+                else required
+                for required, one in zip(inputs, chosen, strict=True)
+            ]
+        )
+
+
+@lru_cache(maxsize=1024)
+def coalesced_inputs(repeats: tuple[bool, ...]) -> tuple[tuple[bool, ...], ...]:
+    """The choices of inputs to coalesce, among those that repeat rows."""
+    if sum(repeats) > MOST_COALESCED:
+        return ((False,) * len(repeats),)
+    return tuple(product(*[(False, True) if one else (False,) for one in repeats]))
 
 
 def _fits(delivered: Distribution, required: Distribution, parallelism: int) -> bool:

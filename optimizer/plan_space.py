@@ -17,7 +17,8 @@ from ..memo import Alternative, GroupExpression, GroupId, Memo, PlanSpace
 from . import enforcers
 from .coster import Coster
 from .goals import Choice
-from .placements import DIVIDED, Place, distributions, placements
+from .physical_properties import MOST_COALESCED, coalesced_inputs
+from .placements import DIVIDED, Place, Placement, distributions, placements
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +90,38 @@ def _operators(coster: Coster, goal: PlanGoal, place: Place) -> Iterator[Found]:
             if placement.output != place:
                 continue
             divided = tuple([p.divided(n) for p in placement.inputs])
-            placed = coster.placed(choice, goal.group, divided, place.divided(n))
-            below = zip(choice.inputs, placement.inputs, strict=True)
-            inputs = tuple([PlanGoal(coster.groups.find(i), coalesced, p) for i, p in below])
-            yield Alternative(placed, inputs, placed.local)
+            for exact in _exactly(coster, choice, widths, placement, coalesced):
+                read = tuple([one is True for one in exact])
+                placed = coster.placed(choice, goal.group, divided, place.divided(n), read)
+                below = zip(choice.inputs, exact, placement.inputs, strict=True)
+                inputs = tuple([PlanGoal(coster.groups.find(i), c, p) for i, c, p in below])
+                yield Alternative(placed, inputs, placed.local)
+
+
+def _exactly(
+    coster: Coster,
+    choice: Choice,
+    widths: tuple[int, ...],
+    placement: Placement,
+    coalesced: bool | None,
+) -> Iterator[tuple[bool | None, ...]]:
+    """For each input whether it is coalesced, in all ways that the search tries."""
+    if coalesced is not None or choice.operator.keeps_coalesced(widths):
+        yield (coalesced,) * len(widths)
+        return
+    repeats = tuple(
+        [
+            repeating and place.convention is Convention.KERNEL
+            for repeating, place in zip(coster.repeats(choice), placement.inputs, strict=True)
+        ]
+    )
+    if sum(repeats) > MOST_COALESCED:
+        yield (None,) * len(widths)
+        return
+    for chosen in coalesced_inputs(repeats):
+        yield tuple(
+            [one if repeating else None for one, repeating in zip(chosen, repeats, strict=True)]
+        )
 
 
 def _enforcers(coster: Coster, goal: PlanGoal, place: Place) -> Iterator[Found]:
@@ -115,7 +144,9 @@ def _enforcers(coster: Coster, goal: PlanGoal, place: Place) -> Iterator[Found]:
     if coster.parallelism > 1 and here != ANY and not goal.unmoved:
         for there in _distributions(coster, goal):
             if there.spread in DIVIDED and there != here:
-                choice = enforcers.exchange(coster, group, there, here)
+                choice = enforcers.exchange(
+                    coster, group, there, here, coalesced=goal.coalesced is True
+                )
                 yield _over(choice, replace(goal, place=Place(there), unmoved=True))
 
 

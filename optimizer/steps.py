@@ -15,7 +15,7 @@ from ..algebra.physical import HashJoin, PhysicalOperator, Scan
 from ..algebra.plan import Estimate, NodeProperties, PhysicalPlan, PlanNode, PlanStream, PlanWindow
 from ..algebra.properties import DeliveredProperties
 from ..costmodel.characteristics import Characteristics
-from .placements import Place
+from .goals import Costed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +29,8 @@ class Step:
         local: its own cost per time unit.
         cost: the cost of the tree of this step.
         delivers: the physical properties of its rows.
+        costed: the rows that it and its inputs emit on the busiest partition, from which its own
+            cost was computed.
         group: the memo's group; None outside the memo.
         source: the id of the memo's expression, -1 for an enforcer; None outside the memo.
         rule: the implementation rule or enforcer; empty outside the memo.
@@ -40,6 +42,7 @@ class Step:
     local: float
     cost: float
     delivers: DeliveredProperties
+    costed: Costed
     group: int | None = None
     source: int | None = None
     rule: str = ""
@@ -79,17 +82,6 @@ def in_order(root: Step) -> tuple[tuple[Step, tuple[int, ...]], ...]:
 def shared_cost(root: Step) -> float:
     """The cost with every shared sub-plan counted once."""
     return sum(step.local for step, _ in in_order(root))
-
-
-def at_the_busiest(
-    step: Step, parallelism: int
-) -> tuple[Characteristics, tuple[Characteristics, ...]]:
-    """The result and the inputs of a step on the busiest partition, which determines its cost."""
-
-    def share(of: Step) -> Characteristics:
-        return of.estimate.share(Place(of.delivers.distribution).divided(parallelism))
-
-    return share(step), tuple(map(share, step.inputs))
 
 
 def plan_of(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from math import inf, isclose
+from math import exp, inf, isclose, sqrt
 
 import pytest
 from hypothesis import given
@@ -26,7 +26,7 @@ from headrace.algebra.window import Window
 from headrace.catalog import Catalog, LabelStatistics, Stream
 from headrace.catalog.model import PropertyType
 from headrace.costmodel import Assumptions, Characteristics, CostModel, CostModelError
-from headrace.costmodel.estimates import LARGEST
+from headrace.costmodel.characteristics import LARGEST
 from headrace.costmodel.model import Kind
 
 KINDS: tuple[Kind, ...] = ("thesis", "saturating")
@@ -195,9 +195,43 @@ def test_projection() -> None:
 
 def test_projection_onto_one_column_saturates() -> None:
     out = SATURATING.characteristics(Project((1, 1)), (A,))
-    assert out.population == 40.0
-    assert close(out.arrival_rate, 2.0 * 40 / 200)
+    assert close(out.population, 40 * (1 - exp(-200 / 40)))
+    assert close(out.arrival_rate, out.population / 100)
     assert out.validity == 100.0
+    assert close(out.derivation_rate, 2.0)
+
+
+def test_the_result_of_a_join_counts_pairs_of_several_derivations_once() -> None:
+    """The join derives 100 · 200/80 = 500 pairs, drawn from 50 · 30 pairs."""
+    left, right = replace(A, population=100.0, arrival_rate=1.0), B
+    out = SATURATING.characteristics(CHAIN, (left, right))
+    derived = THESIS.characteristics(CHAIN, (left, right))
+    combinations = 50.0 * 30.0
+    assert close(out.population, combinations * (1 - exp(-derived.population / combinations)))
+    assert close(out.derivation_rate, derived.arrival_rate)
+    assert close(out.arrival_rate * out.validity, out.population)
+
+
+def test_a_join_that_keeps_its_join_column_has_no_repeats() -> None:
+    out = SATURATING.characteristics(Pattern(((0, 1), (1, 2)), (0, 1, 2)), (A, B))
+    assert out.repeats == 1
+    assert SATURATING.characteristics(CHAIN, (A, B)).repeats > 1.1
+
+
+def test_thesis_has_one_rate() -> None:
+    assert THESIS.characteristics(CHAIN, (A, B)).repeats == 1
+    assert THESIS.characteristics(Project((1, 1)), (A,)).repeats == 1
+
+
+def test_a_filter_passes_repeats_on() -> None:
+    pairs = SATURATING.characteristics(CHAIN, (A, B))
+    kept = SATURATING.characteristics(Filter(Predicate("c0 = '7'")), (pairs,))
+    assert kept.repeats >= pairs.repeats
+
+
+def test_a_path_has_no_more_repeats_after_a_closure() -> None:
+    closed = SATURATING.characteristics(Path(regex.plus(regex.concat([a, b]))), (A, B))
+    assert closed.repeats == 1
 
 
 @pytest.mark.parametrize("model", [THESIS, SATURATING])
@@ -229,13 +263,32 @@ def test_closure_levels_off_when_the_pairs_are_used_up() -> None:
     saturating = SATURATING.characteristics(Path(regex.plus(a)), (dense,))
     assert thesis.population > 1e60
     assert saturating.population == 1e6
-    assert saturating.arrival_rate == 1e3
-    sparse = Characteristics(1e3, 1e3, 1e4, (1e3, 1e3), longest_path=20)
-    growing = SATURATING.characteristics(Path(regex.plus(a)), (sparse,))
-    assert growing.population == 1e6
-    # Two powers fit (1e4 and 1e5); of the third 89 % of its pairs.
-    rate = 1e3 + 2 * 1e4 + 3 * 1e5 * 0.89
-    assert close(growing.arrival_rate, rate)
+    # A pair is prolonged by each edge of its source and its target, if they expire in order.
+    assert close(saturating.arrival_rate, 1e6 * 2 * sqrt(1e3) / 1e3)
+    scanned = replace(dense, in_order=True)
+    in_order = SATURATING.characteristics(Path(regex.plus(a)), (scanned,))
+    assert close(in_order.arrival_rate, 1e6 * 2 * 1e3 / 1e3)
+
+
+@pytest.mark.parametrize(("degree", "share"), [(1.0, 0.0), (1.5, 0.5828), (2.0, 0.7968)])
+def test_closure_reaches_the_pairs_of_the_giant_component(degree: float, share: float) -> None:
+    """The shares solve 1 - g = e^(-c·g); the pairs outside are few."""
+    edges = degree * 1e6
+    graph = Characteristics(edges / 100, 100.0, edges, (1e6, 1e6), longest_path=100)
+    closed = SATURATING.characteristics(Path(regex.plus(a)), (graph,))
+    giant = share * share * 1e12
+    assert giant * (1 - 1e-3) <= closed.population <= giant * (1 + 1e-3) + 1e8
+    assert close(closed.population, closed.arrival_rate * closed.validity)
+
+
+def test_closure_of_short_paths_connects_no_more_pairs_than_its_powers() -> None:
+    graph = Characteristics(20.0, 100.0, 2e3, (1e3, 1e3), longest_path=2)
+    closed = SATURATING.characteristics(Path(regex.plus(a)), (graph,))
+    assert closed.population <= 2e3 + 4e3 + 2e3
+    sparse = replace(graph, arrival_rate=5.0, population=500.0, longest_path=20)
+    one, other = (m.characteristics(Path(regex.plus(a)), (sparse,)) for m in (THESIS, SATURATING))
+    assert close(one.population, other.population)
+    assert close(one.arrival_rate, other.arrival_rate)
 
 
 def test_complex_path_expression() -> None:

@@ -36,7 +36,7 @@ def test_a_stream_pays_for_the_stored_graph_that_it_meets(kind: Kind) -> None:
     model = CostModel(kind, CATALOG, Constants(), Assumptions(loading=1e12))
     stream, graph = model.characteristics(A, ()), model.characteristics(K, ())
     out = model.characteristics(JOIN, (stream, graph))
-    assert isclose(out.arrival_rate, 5000 / 1000 * 2)  # f · N · r
+    assert isclose(out.derivation_rate, 5000 / 1000 * 2)  # f · N · r
     cost = model.cost(HASH_JOIN, out, (stream, graph))
     assert isclose(model.cost(HASH_JOIN, out, (replace(stream, arrival_rate=4.0), graph)) - cost,
                    cost - out.arrival_rate * Constants().push, rel_tol=1e-6)  # fmt: skip

@@ -99,7 +99,9 @@ def test_plans_under_other_costs_mean_the_same_and_cost_no_more_than_as_written(
     crossed = any("W-CROSS" in warning for warning in parse(text(case.query)).warnings)
     # A rule that says an atom twice is estimated lower as written than the group it falls into.
     repeated = any(len(set(rule.body)) < len(rule.body) for rule in case.query.rules)
-    if not crossed and not repeated:
+    # The two columns of a head with one variable twice are estimated as independent as written.
+    doubled = any(len(set(r.variables)) < len(r.variables) for r in case.query.rules)
+    if not crossed and not repeated and not doubled:
         # Without cross products in the query, what was written is in the space searched.
         assert found.cost <= found.canonical_cost * (1 + 1e-12)
 

@@ -1,0 +1,66 @@
+"""The rows that operators emit, from the estimates of groups.
+
+The estimate of a group counts the rows that COALESCE passes on (its *distinct* rate). An operator
+that does not coalesce also emits rows whose validity lies within that of earlier rows of their
+value (its *derivation* rate). Whether an input is coalesced is a property that an operator may
+require (:mod:`headrace.optimizer.physical_properties`), so the search has two goals for a group,
+and the cost of an alternative depends only on the goals that it reads:
+
+- a coalesced input emits the distinct rate of its group;
+- any other input emits its group's derivations over coalesced inputs.
+
+So the cost of an operator leaves out repeats of the inputs of its inputs. The search compares
+COALESCE below the operator that would multiply such repeats.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from ..algebra.physical import Exchange, FollowsAutomaton, PhysicalOperator, Retract, ToKernel
+from ..costmodel.characteristics import Characteristics
+
+MOVES = (Exchange, Retract, ToKernel)
+"""Operators over the rows of their own group, whose repeats they pass on."""
+LEAST_REPEATS = 1.1
+"""The least rows for each distinct row; below it the two rates count as one."""
+
+
+def repeating(rows: Characteristics) -> bool:
+    """Whether the two rates of the rows differ, so that COALESCE is tried below operators."""
+    return rows.repeats >= LEAST_REPEATS
+
+
+def emitted(
+    operator: PhysicalOperator,
+    output: Characteristics,
+    inputs: tuple[Characteristics, ...],
+    coalesced: tuple[bool, ...],
+    widths: tuple[int, ...],
+) -> tuple[Characteristics, tuple[Characteristics, ...]]:
+    """The rows that an operator emits, and the rows that its inputs emit.
+
+    Args:
+        operator: the operator.
+        output: the estimate of its group.
+        inputs: the estimates of the groups that it reads.
+        coalesced: for each input whether it is coalesced.
+        widths: the numbers of columns of the inputs.
+
+    An operator that follows an automaton emits a pair only when its validity begins or grows.
+    """
+    repeated = [rows.repeats for rows, one in zip(inputs, coalesced, strict=True) if not one]
+    repeated = [repeats for repeats in repeated if repeats >= LEAST_REPEATS]
+    read = inputs
+    if repeated:
+        read = tuple(map(_read, inputs, coalesced))
+    if operator.coalesces or isinstance(operator, FollowsAutomaton):
+        return output, read
+    if operator.keeps_coalesced(widths) or isinstance(operator, MOVES):
+        return _read(output, coalesced[0]), read
+    own = output.repeats if repeating(output) else 1.0
+    return output.emitted(own * prod(repeated)), read
+
+
+def _read(rows: Characteristics, coalesced: bool) -> Characteristics:
+    return rows if coalesced or not repeating(rows) else rows.emitted(rows.repeats)
