@@ -32,6 +32,7 @@ from .model import (
     Catalog,
     LabelStatistics,
     PropertyType,
+    SampleFile,
     Source,
     Stream,
     VertexType,
@@ -289,10 +290,16 @@ class _View(_Shape):
         return View(self.query or "", self.file, self.language)
 
 
+class _Sample(_Shape):
+    file: Text
+    digest: Text
+
+
 class _Catalog(_Shape):
     time_unit: Annotated[Text, AfterValidator(durations.unit)] = "second"
     streams: dict[Text, _Stream] = Field(min_length=1)
     views: dict[Text, _View] = Field(default_factory=dict)
+    sample: _Sample | None = None
 
     @model_validator(mode="after")
     def _views_are_no_streams(self) -> _Catalog:
@@ -316,7 +323,8 @@ def from_document(document: object) -> Catalog:
         raise _readable(error) from error
     streams = {name: stream.value(name) for name, stream in shape.streams.items()}
     views = {name: view.value() for name, view in shape.views.items()}
-    return Catalog(MappingProxyType(streams), shape.time_unit, MappingProxyType(views))
+    file = None if shape.sample is None else SampleFile(shape.sample.file, shape.sample.digest)
+    return Catalog(MappingProxyType(streams), shape.time_unit, MappingProxyType(views), file)
 
 
 def to_document(catalog: Catalog) -> dict[str, Any]:
@@ -330,6 +338,9 @@ def to_document(catalog: Catalog) -> dict[str, Any]:
     }
     if catalog.views:
         document["views"] = {name: _view_document(view) for name, view in catalog.views.items()}
+    if catalog.sample_file is not None:
+        file = catalog.sample_file
+        document["sample"] = {"file": file.path, "digest": file.digest}
     return document
 
 

@@ -221,6 +221,7 @@ def measured_catalog(
     on_progress: Progress | None = None,
     labels: Collection[str] = (),
     enough: Callable[[], bool] | None = None,
+    sample: bool = True,
 ) -> tuple[Catalog, tuple[Measurement, ...]]:
     """A catalog of files without one, and the measurements of its statistics.
 
@@ -256,6 +257,7 @@ def measured_catalog(
                 on_progress=on_progress,
                 labels=labels,
                 enough=enough,
+                sample=sample,
             )
             measurement = replace(measurement, warnings=(*schema.warnings, *measurement.warnings))
             measurements.append(measurement)
@@ -263,7 +265,13 @@ def measured_catalog(
     if not streams:
         raise EdgeFileError("no input: name at least one file of edges")
     time_unit = (*files, *stored)[0].time_unit
-    return Catalog(MappingProxyType(streams), time_unit), tuple(measurements)
+    samples = {
+        name: measurement.sample
+        for name, measurement in zip(streams, measurements, strict=True)
+        if measurement.sample is not None
+    }
+    catalog = Catalog(MappingProxyType(streams), time_unit, samples=MappingProxyType(samples))
+    return catalog, tuple(measurements)
 
 
 def _split(text: str) -> tuple[str | None, str]:

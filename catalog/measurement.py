@@ -32,6 +32,7 @@ from .edges import EdgeFile, Rejected, check_not_empty, read
 from .lines import Progress
 from .model import LabelStatistics
 from .raw import Column
+from .sample import Recent, StreamSample, kept_of_each, sample_of
 from .sketch import Hashes, Sketch, hashes_of, pair_hashes
 from .timestamps import finer_unit
 
@@ -54,6 +55,7 @@ class Measurement:
         more_labels: whether some labels were not measured.
         warnings: doubts about the files, in sentences for a person.
         numeric: whether all vertices are strings that hold whole numbers.
+        sample: a piece of the stream near the end of the rows; None without one.
     """
 
     statistics: Mapping[str, LabelStatistics]
@@ -64,6 +66,7 @@ class Measurement:
     more_labels: bool = False
     warnings: tuple[str, ...] = ()
     numeric: bool = False
+    sample: StreamSample | None = None
 
 
 SHOWN_REJECTED = 100
@@ -100,6 +103,7 @@ def measure_files(
     on_progress: Progress | None = None,
     labels: Collection[str] = (),
     enough: Callable[[], bool] | None = None,
+    sample: bool = True,
 ) -> Measurement:
     """Measures files that together are one stream, or one stored graph.
 
@@ -115,6 +119,7 @@ def measure_files(
         labels: the requested labels; all of them are measured.
         enough: called after each batch; once it returns true, at most one more batch of each
             remaining file is read.
+        sample: whether to keep a sample of the stream.
 
     Raises:
         EdgeFileError: if a file cannot be read or lacks a column, or all files are empty.
@@ -130,7 +135,7 @@ def measure_files(
     rejected_count = 0
     left = rows
     for number, file in enumerate(files):
-        part = _Part()
+        part = _Part(recent=Recent(kept_of_each(len(files))) if sample else None)
         parts.append(part)
         share = max(1, left // (len(files) - number))
 
@@ -150,6 +155,7 @@ def measure_files(
         left -= part.rows
     stored = bool(files) and files[0].stored
     statistics = _statistics(seen, parts, now, stored=stored)
+    pieces = [p.recent.piece(p.fraction == 1) for p in parts if p.recent is not None]
     return Measurement(
         statistics,
         sum(part.rows for part in parts),
@@ -159,6 +165,7 @@ def measure_files(
         seen.more,
         tuple(_warnings_of_times(files, parts)),
         any(part.rows for part in parts) and all(part.numeric for part in parts),
+        sample_of(pieces, tuple(seen.codes), stored=stored),
     )
 
 
@@ -233,6 +240,7 @@ class _Labels:
 
     def __init__(self, requested: Iterable[str] = ()) -> None:
         self.measured: dict[str, _Label] = {}
+        self.codes: dict[str, int] = {}
         self.more = False
         self._requested = frozenset(requested)
 
@@ -244,6 +252,7 @@ class _Labels:
                 self.more = True
                 return None
             measured = self.measured[label] = _Label()
+            self.codes[label] = len(self.codes)
         return measured
 
 
@@ -275,6 +284,7 @@ class _Part:
         latest: the largest ``ts``, in ticks.
         fraction: the share of the file's bytes that was read.
         numeric: whether all vertices so far hold whole numbers.
+        recent: the last edges, for a sample; None without one.
     """
 
     rows: int = 0
@@ -283,6 +293,7 @@ class _Part:
     latest: int = 0
     fraction: float = 1.0
     numeric: bool = True
+    recent: Recent | None = None
 
     def add(self, edges: pa.RecordBatch, labels: _Labels) -> None:
         if not edges.num_rows:
@@ -305,6 +316,11 @@ class _Part:
                 rows = order[bounds[code] : bounds[code + 1]]
                 self.counts[label] = self.counts.get(label, 0) + len(rows)
                 measured.add(hashed, rows)
+        if self.recent is not None:
+            known = np.array([labels.codes.get(name, -1) for name in names], np.int32)[codes]
+            kept = np.flatnonzero(known >= 0)
+            (sources, _), (targets, _) = hashed["src"], hashed["trg"]
+            self.recent.add(sources[kept], targets[kept], known[kept], times[kept])
 
     @property
     def span(self) -> tuple[float, float] | None:

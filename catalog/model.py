@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ..algebra.values import PropertyType, VertexType
+
+if TYPE_CHECKING:
+    from .sample import StreamSample
 
 __all__ = [
     "FILE_FORMATS",
@@ -16,6 +19,7 @@ __all__ = [
     "Catalog",
     "LabelStatistics",
     "PropertyType",
+    "SampleFile",
     "Source",
     "Stream",
     "VertexType",
@@ -176,12 +180,32 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
+class SampleFile:
+    """The file of a catalog's samples, and the SHA-256 digest of its content."""
+
+    path: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
 class Catalog:
-    """All streams and views by name; the time unit is that of rates, windows and timestamps."""
+    """The streams and views of queries, by name.
+
+    Attributes:
+        streams: the streams.
+        time_unit: the unit of rates, windows and timestamps.
+        views: the views.
+        sample_file: the file of the samples of streams; None without one.
+        samples: the samples of streams in memory.
+    """
 
     streams: Mapping[str, Stream]
     time_unit: str = "second"
     views: Mapping[str, View] = field(default_factory=lambda: MappingProxyType({}))
+    sample_file: SampleFile | None = None
+    samples: Mapping[str, StreamSample] = field(
+        default_factory=lambda: MappingProxyType({}), repr=False, compare=False
+    )
     _listing: dict[tuple[str, bool], tuple[Stream, ...]] = field(
         init=False, repr=False, compare=False, default_factory=dict
     )

@@ -8,9 +8,12 @@ n = vertices of the snapshot graph (at most ``vertices``); m = ``longest_path``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf
-from typing import Self
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from .sampling.estimator import OnSample
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,7 @@ class Characteristics:
         distinct: for each column the number of distinct values of its domain.
         longest_path: the edges of the longest path over this relation; None if unknown.
         vertices: the distinct vertices of the domain over all columns; ``inf`` if unknown.
+        on_sample: what the relation is on a sample of the stream; None if that is unknown.
     """
 
     arrival_rate: float
@@ -32,6 +36,7 @@ class Characteristics:
     distinct: tuple[float, ...]
     longest_path: int | None = None
     vertices: float = inf
+    on_sample: OnSample | None = field(default=None, compare=False, repr=False)
 
     def loaded(self, spread: float) -> Self:
         """Spreads the one-time arrival of a stored relation evenly over ``spread`` time units.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..algebra.logical import LogicalOperator
 from ..algebra.physical import PhysicalOperator
@@ -21,6 +21,9 @@ from .characteristics import Characteristics
 from .constants import Assumptions, Constants
 from .estimates import Reading
 from .formula import Explanation, Formula
+
+if TYPE_CHECKING:
+    from .sampling import Sampler
 
 Kind = Literal["saturating", "thesis"]
 Inputs = tuple[Characteristics, ...]
@@ -45,6 +48,7 @@ class CostModel:
         constants: the costs of elementary actions.
         assumptions: replacements for missing statistics.
         parallelism: the number of partitions.
+        sampler: estimates paths and joins from a sample of the stream; None without one.
         reading: how the formulas are read, derived from the other fields.
 
     Raises:
@@ -56,6 +60,7 @@ class CostModel:
     constants: Constants = field(default_factory=Constants)
     assumptions: Assumptions = field(default_factory=Assumptions)
     parallelism: int = 1
+    sampler: Sampler | None = None
     reading: Reading = field(init=False, repr=False, compare=False)
     _any_stored: bool = field(init=False, repr=False, compare=False)
 
@@ -77,7 +82,8 @@ class CostModel:
         Raises:
             CostModelError: for a scan of a stream that the catalog does not have.
         """
-        return ESTIMATES[type(operator)](self, operator, inputs)
+        estimate = ESTIMATES[type(operator)](self, operator, inputs)
+        return estimate if self.sampler is None else self.sampler.refined(operator, inputs, estimate)
 
     def cost(self, operator: PhysicalOperator, output: Characteristics, inputs: Inputs) -> float:
         """The operator's own cost per time unit of the catalog (formulas 8-12).

@@ -1,0 +1,322 @@
+"""Estimates of relations from a sample of the stream.
+
+The rows of a relation are counted for a sample of the values of one of its columns, and weighted
+with the inverse of the probability that a value is in the sample (Horvitz and Thompson 1952). Values
+with more edges are more probable. :data:`SAMPLES` samples, each systematic over the values sorted
+by degree, give the standard error.
+
+The rate of different rows, as COALESCE and S_PATH emit them, is the number of rows that are new, or
+expire later, since a short time before. A row may be extended several times in that time; the
+extensions are taken as independent of each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import log, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...algebra.logical import LogicalOperator
+from ...catalog.model import Catalog
+from ...catalog.sample import StreamSample
+from .evaluation import Evaluation, OverBudgetError, Rows, Steps, keys_of
+from .relations import Edges, Relation, Scanned, relation_of, scans_of, width
+from .snapshot import Ints, snapshots
+
+if TYPE_CHECKING:
+    from ..characteristics import Characteristics
+
+SAMPLES = 4
+"""The number of samples of values; their differences give the standard error."""
+SAMPLED_VALUES = 8
+"""The number of values in each sample."""
+STEPS = 400_000
+"""The steps of all estimates of a query; 100,000 take about five milliseconds."""
+MOST_STEPS = 60_000
+"""The most steps of one estimate."""
+SHORT_TIME = 1 / 32
+"""The short time before the instant, as a part of the longest window."""
+_INSTANTS = 16
+"""The number of instants of the sample that are compared with the mean rates."""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """An estimate of a relation from a sample.
+
+    Attributes:
+        population: the number of rows valid at an instant.
+        rate: the number of different rows, as COALESCE emits them, per time unit.
+        distinct: the number of distinct values of each column.
+        standard_error: of the population, as a part of it; 0 if all rows were counted.
+    """
+
+    population: float
+    rate: float
+    distinct: tuple[float, ...]
+    standard_error: float
+
+
+@dataclass(frozen=True, slots=True)
+class OnSample:
+    """What a memo group is on the sample.
+
+    Attributes:
+        relation: the relation of the group's rows.
+        standard_error: that of a sampled estimate; None if the estimate is a formula's.
+    """
+
+    relation: Relation
+    standard_error: float | None = None
+
+
+@dataclass(eq=False)
+class Sampler:
+    """Estimates the relations of one query from a sample; each relation once.
+
+    Attributes:
+        samples: the samples of the streams.
+        scans: the scans of the query.
+        instant: the instant of the snapshot; None if the sample is too short for the windows.
+        seed: determines the sampled values.
+        steps: the steps that are left.
+        estimated: the number of estimates from the sample.
+    """
+
+    samples: Mapping[str, StreamSample]
+    scans: tuple[Scanned, ...]
+    instant: int | None
+    seed: int = 0
+    steps: Steps = field(default_factory=lambda: Steps(STEPS))
+    estimated: int = 0
+    _known: dict[Relation, Sampled | None] = field(default_factory=dict)
+    _evaluations: tuple[Evaluation, Evaluation] | None = None
+
+    def refined(
+        self,
+        operator: LogicalOperator,
+        inputs: Sequence[Characteristics],
+        estimate: Characteristics,
+    ) -> Characteristics:
+        """The estimate of an operator's result, with the sample's numbers where it has them.
+
+        Args:
+            operator: a logical operator.
+            inputs: the characteristics of its inputs.
+            estimate: the characteristics of its result by formula.
+        """
+        below = [i.on_sample.relation if i.on_sample is not None else None for i in inputs]
+        relation = relation_of(operator, below)
+        if relation is None:
+            return estimate if estimate.on_sample is None else replace(estimate, on_sample=None)
+        sampled = None if isinstance(relation, Edges) else self.estimate(relation)
+        if sampled is None:
+            return replace(estimate, on_sample=OnSample(relation))
+        population = sampled.population
+        if not population:
+            # No sampled value has a row: there are few.
+            population = min(estimate.population, 1.0)
+            rate = estimate.arrival_rate * population / (estimate.population or 1.0)
+            distinct = tuple([min(d, max(population, 1.0)) for d in estimate.distinct])
+        else:
+            rate, distinct = sampled.rate, sampled.distinct
+        return replace(
+            estimate,
+            arrival_rate=rate,
+            validity=population / rate if rate else estimate.validity,
+            population=population,
+            distinct=distinct,
+            vertices=min(sum(distinct), estimate.vertices),
+            on_sample=OnSample(relation, sampled.standard_error),
+        )
+
+    def estimate(self, relation: Relation) -> Sampled | None:
+        """The sample's estimate of a relation; None if it takes too many steps or has no window."""
+        if relation not in self._known:
+            self._known[relation] = self._estimate(relation)
+            self.estimated += self._known[relation] is not None
+        return self._known[relation]
+
+    def _estimate(self, relation: Relation) -> Sampled | None:
+        windows = [window for *_, window in scans_of(relation)]
+        ranges = [window.range for window in windows if window is not None]
+        if self.instant is None or not ranges or not {*scans_of(relation)} <= {*self.scans}:
+            return None
+        if self._evaluations is None:
+            self._evaluations = self._evaluated()
+        now, before = self._evaluations
+        most = min(MOST_STEPS, self.steps.left)
+        own = Steps(most)
+        now, before = replace(now, steps=own), replace(before, steps=own)
+        try:
+            return self._measured(relation, now, before)
+        except OverBudgetError:
+            return None
+        finally:
+            self.steps.take(own.taken)
+
+    def _evaluated(self) -> tuple[Evaluation, Evaluation]:
+        assert self.instant is not None
+        instants = (self.instant, self.instant - short_time(self.scans))
+        now, before = snapshots(self.samples, self.scans, instants)
+        return Evaluation(now, self.steps), Evaluation(before, self.steps)
+
+    def _measured(self, relation: Relation, now: Evaluation, before: Evaluation) -> Sampled:
+        columns = range(width(relation))
+        candidates = [now.candidates(relation, column) for column in columns]
+        column = min(columns, key=lambda c: len(candidates[c][0]))
+        values, degrees = candidates[column]
+        if not len(values):
+            return Sampled(0.0, 0.0, tuple(0.0 for _ in columns), 0.0)
+        draws = draw(degrees, SAMPLED_VALUES, SAMPLES, self.seed)
+        parts = []
+        for rows, probability in draws:
+            try:
+                drawn = now.rows(relation, column, values[rows])
+                earlier = before.rows(relation, column, values[rows])
+            except OverBudgetError:
+                if not parts:
+                    raise
+                break
+            weight = 1 / probability[np.searchsorted(values[rows], drawn.columns[column])]
+            parts.append((drawn, weight, added(drawn, earlier)))
+        counts = [float(weight.sum()) for _, weight, _ in parts]
+        population = sum(counts) / len(parts)
+        changed = sum(float(weight[new].sum()) for _, weight, new in parts) / len(parts)
+        error = 0.0
+        if len(values) > len(draws[0][0]) and population:
+            deviation = float(np.std(counts, ddof=1)) if len(parts) > 1 else population
+            error = deviation / sqrt(len(parts)) / population
+        seen = sum(len(drawn.expiry) for drawn, *_ in parts)
+        distinct = tuple(
+            _distinct(
+                [(drawn, weight) for drawn, weight, _ in parts], c, column, len(candidates[c][0])
+            )
+            for c in columns
+        )
+        rate = 0.0
+        if population:
+            part = min(max(changed / population, 0.5 / seen), 1 - 0.5 / (seen + 1))
+            rate = -log(1 - part) * population / short_time(self.scans)
+        return Sampled(population, rate, distinct, error)
+
+
+def _distinct(parts: Sequence[tuple[Rows, Floats]], column: int, sampled: int, most: int) -> float:
+    """The distinct values of a column, at most ``most``.
+
+    Of the sampled column they are counted with their weights. Of another column, values of only
+    one sampled value stand for others (the estimator GEE, Charikar et al. 2000).
+    """
+    if column == sampled:
+        total = 0.0
+        for rows, weight in parts:
+            _, first = np.unique(rows.columns[column], return_index=True)
+            total += float(weight[first].sum())
+        return min(total / len(parts), float(most))
+    values = np.concatenate([rows.columns[column] for rows, _ in parts])
+    if not len(values):
+        return 0.0
+    weights = np.concatenate([weight for _, weight in parts]) / len(parts)
+    _, first, counts = np.unique(values, return_index=True, return_counts=True)
+    once = first[counts == 1]
+    return min(float(len(counts) - len(once) + np.sqrt(np.maximum(weights[once], 1)).sum()), most)
+
+
+def added(rows: Rows, earlier: Rows) -> Ints:
+    """The positions of the rows that are not among ``earlier``, or expire later than there."""
+    columns = [np.concatenate(pair) for pair in zip(rows.columns, earlier.columns, strict=True)]
+    keys = keys_of(tuple(columns))
+    mine, theirs = keys[: len(rows.expiry)], keys[len(rows.expiry) :]
+    order = np.argsort(theirs)
+    place = np.minimum(np.searchsorted(theirs[order], mine), max(len(theirs) - 1, 0))
+    if not len(theirs):
+        return np.arange(len(mine))
+    known = theirs[order][place] == mine
+    same = known & (earlier.expiry[order][place] >= rows.expiry)
+    return np.flatnonzero(~same)
+
+
+def draw(degrees: Ints, size: int, samples: int, seed: int) -> list[tuple[Ints, Floats]]:
+    """Samples of positions, sorted, with the probability that a sample has each of them.
+
+    A sample is systematic over the positions in the order of their degrees: its expected size is
+    ``size``, and a position of degree d has a probability in proportion to the mean degree plus d,
+    at most 1. Few positions are all in one sample with probability 1.
+    """
+    if len(degrees) <= size * samples:
+        return [(np.arange(len(degrees)), np.ones(len(degrees)))]
+    weights = degrees / degrees.mean() + 1
+    probability = np.minimum(size * weights / weights.sum(), 1.0)
+    for _ in range(4):
+        free = probability < 1
+        room = size - np.count_nonzero(~free)
+        probability[free] = np.minimum(room * weights[free] / weights[free].sum(), 1.0)
+    order = np.argsort(degrees, kind="stable")
+    ends = np.cumsum(probability[order])
+    drawn = []
+    for start in np.random.default_rng(seed).random(samples):
+        ticks = np.arange(start, ends[-1], 1.0)
+        rows = np.unique(order[np.minimum(np.searchsorted(ends, ticks, "right"), len(order) - 1)])
+        drawn.append((rows, probability[rows]))
+    return drawn
+
+
+def short_time(scans: Collection[Scanned]) -> int:
+    """The short time over which added rows are counted: a part of the longest window."""
+    windows = [window for *_, window in scans if window is not None]
+    longest = max(window.range for window in windows)
+    return max(int(longest * SHORT_TIME), *(window.slide for window in windows), 1)
+
+
+def sampler_of(catalog: Catalog, scans: Collection[Scanned], seed: int = 0) -> Sampler | None:
+    """The sampler of a query.
+
+    Args:
+        catalog: the streams with their statistics and samples.
+        scans: the scans of the query.
+        seed: determines the sampled values.
+
+    Returns:
+        None if the catalog has no sample of a scanned stream, or the sample is shorter than a
+        window.
+    """
+    read = tuple(sorted({*scans}, key=str))
+    samples = catalog.samples
+    if any(stream not in samples for stream, *_ in read):
+        return None
+    timed = [samples[stream] for stream, _, window in read if window is not None]
+    if not timed or any(s.stored == (w is not None) for n, _, w in read for s in [samples[n]]):
+        return None
+    instant = _instant(catalog, read)
+    return None if instant is None else Sampler(samples, read, instant, seed)
+
+
+def _instant(catalog: Catalog, scans: Sequence[Scanned]) -> int | None:
+    """The instant at which the numbers of valid edges are nearest to those of the mean rates."""
+    windowed = [(stream, label, window) for stream, label, window in scans if window is not None]
+    samples = {stream: catalog.samples[stream] for stream, *_ in windowed}
+    longest = max(window.range for *_, window in windowed) + short_time(scans)
+    first = max(sample.begin for sample in samples.values()) + longest
+    last = min(sample.end for sample in samples.values())
+    if first > last:
+        return None
+    instants = np.unique(np.linspace(first, last, _INSTANTS).astype(np.int64))
+    difference = np.zeros(len(instants))
+    for stream, label, window in windowed:
+        sample = samples[stream]
+        statistics = catalog.streams[stream].labels.get(label)
+        if statistics is None or label not in sample.labels:
+            continue
+        ts = sample.ts[sample.label == sample.labels.index(label)]
+        counts = np.searchsorted(ts, instants, "right") - np.searchsorted(
+            ts, instants - window.range
+        )
+        expected = statistics.rate * window.range
+        difference += np.abs(np.log((counts + 1) / (expected + 1)))
+    return int(instants[np.argmin(difference)])
