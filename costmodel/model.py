@@ -83,7 +83,9 @@ class CostModel:
             CostModelError: for a scan of a stream that the catalog does not have.
         """
         estimate = ESTIMATES[type(operator)](self, operator, inputs)
-        return estimate if self.sampler is None else self.sampler.refined(operator, inputs, estimate)
+        return (
+            estimate if self.sampler is None else self.sampler.refined(operator, inputs, estimate)
+        )
 
     def cost(self, operator: PhysicalOperator, output: Characteristics, inputs: Inputs) -> float:
         """The operator's own cost per time unit of the catalog (formulas 8-12).

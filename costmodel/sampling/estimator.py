@@ -1,9 +1,8 @@
 """Estimates of relations from a sample of the stream.
 
 The rows of a relation are counted for a sample of the values of one of its columns, and weighted
-with the inverse of the probability that a value is in the sample (Horvitz and Thompson 1952). Values
-with more edges are more probable. :data:`SAMPLES` samples, each systematic over the values sorted
-by degree, give the standard error.
+with the inverse of the probability that a value is in the sample (Horvitz and Thompson 1952).
+Values with more edges are more probable. A first, small sample tells how many values the steps allow.
 
 The rate of different rows, as COALESCE and S_PATH emit them, is the number of rows that are new, or
 expire later, since a short time before. A row may be extended several times in that time; the
@@ -30,14 +29,14 @@ from .snapshot import Ints, snapshots
 if TYPE_CHECKING:
     from ..characteristics import Characteristics
 
-SAMPLES = 4
-"""The number of samples of values; their differences give the standard error."""
-SAMPLED_VALUES = 8
-"""The number of values in each sample."""
-STEPS = 400_000
-"""The steps of all estimates of a query; 100,000 take about five milliseconds."""
-MOST_STEPS = 60_000
-"""The most steps of one estimate."""
+FEW_VALUES = 4
+"""The number of values of the first sample, whose steps decide the size of the second."""
+MOST_VALUES = 64
+"""The most values of the second sample, unless it has all values."""
+STEPS = 150_000
+"""The steps of all estimates of a query; 10,000 take about a millisecond."""
+SHARE = 4
+"""An estimate takes at most the remaining steps divided by this."""
 SHORT_TIME = 1 / 32
 """The short time before the instant, as a part of the longest window."""
 _INSTANTS = 16
@@ -151,8 +150,7 @@ class Sampler:
         if self._evaluations is None:
             self._evaluations = self._evaluated()
         now, before = self._evaluations
-        most = min(MOST_STEPS, self.steps.left)
-        own = Steps(most)
+        own = Steps(self.steps.left // SHARE)
         now, before = replace(now, steps=own), replace(before, steps=own)
         try:
             return self._measured(relation, now, before)
@@ -174,58 +172,48 @@ class Sampler:
         values, degrees = candidates[column]
         if not len(values):
             return Sampled(0.0, 0.0, tuple(0.0 for _ in columns), 0.0)
-        draws = draw(degrees, SAMPLED_VALUES, SAMPLES, self.seed)
-        parts = []
-        for rows, probability in draws:
-            try:
-                drawn = now.rows(relation, column, values[rows])
-                earlier = before.rows(relation, column, values[rows])
-            except OverBudgetError:
-                if not parts:
-                    raise
-                break
-            weight = 1 / probability[np.searchsorted(values[rows], drawn.columns[column])]
-            parts.append((drawn, weight, added(drawn, earlier)))
-        counts = [float(weight.sum()) for _, weight, _ in parts]
-        population = sum(counts) / len(parts)
-        changed = sum(float(weight[new].sum()) for _, weight, new in parts) / len(parts)
-        error = 0.0
-        if len(values) > len(draws[0][0]) and population:
-            deviation = float(np.std(counts, ddof=1)) if len(parts) > 1 else population
-            error = deviation / sqrt(len(parts)) / population
-        seen = sum(len(drawn.expiry) for drawn, *_ in parts)
+        drawn, probability = draw(degrees, FEW_VALUES, self.seed)
+        begun = now.steps.taken
+        rows = now.rows(relation, column, values[drawn])
+        most = len(drawn) * now.steps.left // (3 * (now.steps.taken - begun))
+        if most > len(drawn) < len(values):
+            size = most if most >= len(values) else min(most, MOST_VALUES)
+            drawn, probability = draw(degrees, size, self.seed + 1)
+            rows = now.rows(relation, column, values[drawn])
+        earlier = before.rows(relation, column, values[drawn])
+        place = np.searchsorted(values[drawn], rows.columns[column])
+        weights = 1 / probability[place]
+        population = float(weights.sum())
+        if not population:
+            return Sampled(0.0, 0.0, tuple(0.0 for _ in columns), float(len(drawn) < len(values)))
+        of_values = np.bincount(place, weights, len(drawn))
+        whole = len(drawn) == len(values)
+        error = 0.0 if whole else float(np.std(of_values, ddof=1)) * sqrt(len(drawn)) / population
         distinct = tuple(
-            _distinct(
-                [(drawn, weight) for drawn, weight, _ in parts], c, column, len(candidates[c][0])
+            min(
+                float((1 / probability[of_values > 0]).sum())
+                if c == column
+                else _distinct(rows.columns[c], weights),
+                float(len(candidates[c][0])),
             )
             for c in columns
         )
-        rate = 0.0
-        if population:
-            part = min(max(changed / population, 0.5 / seen), 1 - 0.5 / (seen + 1))
-            rate = -log(1 - part) * population / short_time(self.scans)
+        changed = float(weights[added(rows, earlier)].sum()) / population
+        seen = len(rows.expiry)
+        changed = min(max(changed, 0.5 / seen), 1 - 0.5 / (seen + 1))
+        rate = -log(1 - changed) * population / short_time(self.scans)
         return Sampled(population, rate, distinct, error)
 
 
-def _distinct(parts: Sequence[tuple[Rows, Floats]], column: int, sampled: int, most: int) -> float:
-    """The distinct values of a column, at most ``most``.
+def _distinct(values: Ints, weights: Floats) -> float:
+    """The distinct values of a column of weighted rows.
 
-    Of the sampled column they are counted with their weights. Of another column, values of only
-    one sampled value stand for others (the estimator GEE, Charikar et al. 2000).
+    A value that occurs once stands for others, the square root of its weight in all (the estimator
+    GEE, Charikar et al. 2000).
     """
-    if column == sampled:
-        total = 0.0
-        for rows, weight in parts:
-            _, first = np.unique(rows.columns[column], return_index=True)
-            total += float(weight[first].sum())
-        return min(total / len(parts), float(most))
-    values = np.concatenate([rows.columns[column] for rows, _ in parts])
-    if not len(values):
-        return 0.0
-    weights = np.concatenate([weight for _, weight in parts]) / len(parts)
     _, first, counts = np.unique(values, return_index=True, return_counts=True)
     once = first[counts == 1]
-    return min(float(len(counts) - len(once) + np.sqrt(np.maximum(weights[once], 1)).sum()), most)
+    return float(len(counts) - len(once) + np.sqrt(weights[once]).sum())
 
 
 def added(rows: Rows, earlier: Rows) -> Ints:
@@ -242,29 +230,29 @@ def added(rows: Rows, earlier: Rows) -> Ints:
     return np.flatnonzero(~same)
 
 
-def draw(degrees: Ints, size: int, samples: int, seed: int) -> list[tuple[Ints, Floats]]:
-    """Samples of positions, sorted, with the probability that a sample has each of them.
+def draw(degrees: Ints, size: int, seed: int) -> tuple[Ints, Floats]:
+    """Samples positions, sorted, with the probability that the sample has each of them.
 
-    A sample is systematic over the positions in the order of their degrees: its expected size is
-    ``size``, and a position of degree d has a probability in proportion to the mean degree plus d,
-    at most 1. Few positions are all in one sample with probability 1.
+    The sample is systematic over the positions in the order of their degrees. Its expected size is
+    ``size``. The probability of a position of degree d is in proportion to d plus the mean degree,
+    and at most 1. A sample of all positions has probability 1 for each.
     """
-    if len(degrees) <= size * samples:
-        return [(np.arange(len(degrees)), np.ones(len(degrees)))]
+    if len(degrees) <= size:
+        return np.arange(len(degrees)), np.ones(len(degrees))
     weights = degrees / degrees.mean() + 1
     probability = np.minimum(size * weights / weights.sum(), 1.0)
-    for _ in range(4):
+    while True:
         free = probability < 1
         room = size - np.count_nonzero(~free)
         probability[free] = np.minimum(room * weights[free] / weights[free].sum(), 1.0)
+        if np.count_nonzero(probability < 1) == np.count_nonzero(free):
+            break
     order = np.argsort(degrees, kind="stable")
     ends = np.cumsum(probability[order])
-    drawn = []
-    for start in np.random.default_rng(seed).random(samples):
-        ticks = np.arange(start, ends[-1], 1.0)
-        rows = np.unique(order[np.minimum(np.searchsorted(ends, ticks, "right"), len(order) - 1)])
-        drawn.append((rows, probability[rows]))
-    return drawn
+    start = np.random.default_rng(seed).random()
+    places = np.searchsorted(ends, np.arange(start, ends[-1], 1.0), "right")
+    drawn = np.unique(order[np.minimum(places, len(order) - 1)])
+    return drawn, probability[drawn]
 
 
 def short_time(scans: Collection[Scanned]) -> int:

@@ -14,12 +14,16 @@ from typing import NamedTuple
 import numpy as np
 
 from ...algebra import regex
-from ...algebra.automaton import minimal_dfa
+from ...algebra.automaton import Automaton, minimal_dfa
 from .relations import Edges, Either, Join, Reach, Relation
 from .snapshot import FOREVER, Ints, Links, Snapshot, links_of
 
 CELLS = 1 << 21
 """The most entries of the table of a search: sources times states times vertices."""
+
+
+ROUND = 400
+"""The steps of a round of a search, and of an atom of a join, beside its rows."""
 
 
 class OverBudgetError(Exception):
@@ -166,16 +170,16 @@ class Evaluation:
         best = np.zeros(len(values) * nodes, np.int64)
         frontier = np.arange(len(values)) * nodes + values
         best[frontier] = FOREVER
-        final = np.zeros(automaton.states, np.bool_)
-        final[list(automaton.accepting)] = True
-        accepted = [frontier[:0]]
+        slot = np.empty(len(best), np.int64)
+        slot = np.empty(len(best), np.int64)
+        moves = self._moves(automaton, inputs)
         while len(frontier):
             tree, node = np.divmod(frontier, nodes)
             state, vertex = np.divmod(node, vertices)
-            improved = []
-            for at, ref, inverse, to in automaton.transitions:
+            improved = [frontier[:0]]
+            self.steps.take(ROUND)
+            for at, to, links in moves:
                 here = np.flatnonzero(state == at) if automaton.states > 1 else slice(None)
-                links = self._links(inputs[ref], inverse)
                 rows, pairs = links.of(vertex[here])
                 self.steps.take(len(rows))
                 if not len(rows):
@@ -185,15 +189,35 @@ class Evaluation:
                 better = np.flatnonzero(expiry > best[reached])
                 np.maximum.at(best, reached[better], expiry[better])
                 improved.append(reached[better])
-            frontier = np.unique(np.concatenate(improved)) if improved else frontier[:0]
-            accepted.append(frontier[final[frontier % nodes // vertices]])
-        ends = np.unique(np.concatenate(accepted))
+            reached = np.concatenate(improved)
+            numbers = np.arange(len(reached))
+            slot[reached] = numbers
+            frontier = reached[slot[reached] == numbers]
+        ends = np.flatnonzero(best)
+        ends = ends[np.isin(ends % nodes // vertices, automaton.accepting)]
         self.steps.take(len(ends))
         sources, targets = values[ends // nodes], ends % vertices
         if len(automaton.accepting) == 1:
             return sources, targets, best[ends]
         rows = self._different((sources, targets), best[ends])
         return rows.columns[0], rows.columns[1], rows.expiry
+
+    def _moves(
+        self, automaton: Automaton, inputs: tuple[Relation, ...]
+    ) -> list[tuple[int, int, Links]]:
+        """The moves of an automaton with the pairs that they follow, one move for many labels."""
+        edges: dict[tuple[int, int, bool], list[Edges]] = {}
+        moves = []
+        for at, ref, inverse, to in automaton.transitions:
+            below = inputs[ref]
+            if isinstance(below, Edges):
+                edges.setdefault((at, to, inverse), []).append(below)
+            else:
+                moves.append((at, to, self._links(below, inverse)))
+        for (at, to, inverse), parts in edges.items():
+            scans = tuple(sorted({scan for part in parts for scan in part.scans}, key=str))
+            moves.append((at, to, self.snapshot.links(Edges(scans), inverse)))
+        return moves
 
     def _joined(self, join: Join, column: int, values: Ints) -> Rows:
         """The rows of a join, whose atoms are joined from ``values`` on."""
@@ -213,6 +237,7 @@ class Evaluation:
         self, bound: dict[int, Ints], expiry: Ints, binding: tuple[int, ...], below: Relation
     ) -> tuple[dict[int, Ints], Ints]:
         """Joins rows with an atom that shares a variable with them."""
+        self.steps.take(ROUND)
         at = next(k for k, variable in enumerate(binding) if variable in bound)
         values, place = np.unique(bound[binding[at]], return_inverse=True)
         rows = self.rows(below, at, values)
