@@ -2,11 +2,11 @@
 
 The rows of a relation are counted for a sample of the values of one of its columns, and weighted
 with the inverse of the probability that a value is in the sample (Horvitz and Thompson 1952).
-Values with more edges are more probable. A first, small sample tells how many values the steps allow.
+Values with more edges are more probable. A first, small sample tells how many values the steps
+allow.
 
-The rate of different rows, as COALESCE and S_PATH emit them, is the number of rows that are new, or
-expire later, since a short time before. A row may be extended several times in that time; the
-extensions are taken as independent of each other.
+The rate of different rows, as COALESCE and S_PATH emit them, comes from the part of the rows that
+are new, or expire later, since a short time before.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ STEPS = 150_000
 """The steps of all estimates of a query; 10,000 take about a millisecond."""
 SHARE = 4
 """An estimate takes at most the remaining steps divided by this."""
-SHORT_TIME = 1 / 32
-"""The short time before the instant, as a part of the longest window."""
+SHORT_TIME = 1 / 4
+"""The short time before the instant, as a part of the shortest window."""
 _INSTANTS = 16
 """The number of instants of the sample that are compared with the mean rates."""
 
@@ -175,12 +175,19 @@ class Sampler:
         drawn, probability = draw(degrees, FEW_VALUES, self.seed)
         begun = now.steps.taken
         rows = now.rows(relation, column, values[drawn])
-        most = len(drawn) * now.steps.left // (3 * (now.steps.taken - begun))
+        steps = now.steps.taken - begun
+        earlier = before.rows(relation, column, values[drawn])
+        weights = 1 / probability[np.searchsorted(values[drawn], rows.columns[column])]
+        changed, counted = float(weights[added(rows, earlier)].sum()), float(weights.sum())
+        most = len(drawn) * now.steps.left // (2 * steps)
         if most > len(drawn) < len(values):
             size = most if most >= len(values) else min(most, MOST_VALUES)
             drawn, probability = draw(degrees, size, self.seed + 1)
             rows = now.rows(relation, column, values[drawn])
-        earlier = before.rows(relation, column, values[drawn])
+            if now.steps.left > now.steps.taken - begun:
+                earlier = before.rows(relation, column, values[drawn])
+                weights = 1 / probability[np.searchsorted(values[drawn], rows.columns[column])]
+                changed, counted = float(weights[added(rows, earlier)].sum()), float(weights.sum())
         place = np.searchsorted(values[drawn], rows.columns[column])
         weights = 1 / probability[place]
         population = float(weights.sum())
@@ -198,11 +205,24 @@ class Sampler:
             )
             for c in columns
         )
-        changed = float(weights[added(rows, earlier)].sum()) / population
         seen = len(rows.expiry)
-        changed = min(max(changed, 0.5 / seen), 1 - 0.5 / (seen + 1))
-        rate = -log(1 - changed) * population / short_time(self.scans)
-        return Sampled(population, rate, distinct, error)
+        part = changed / counted if counted else 0.0
+        part = min(max(part, 0.5 / seen), 1 - 0.5 / (seen + 1))
+        return Sampled(population, population * self._renewals(relation, part), distinct, error)
+
+    def _renewals(self, relation: Relation, part: float) -> float:
+        """How often per time unit a row is new or extended.
+
+        Args:
+            relation: the relation of the row.
+            part: the part of the rows that are new, or expire later, since a short time before.
+
+        If edges arrive evenly, a row of m different edges is new since a part d of the window with
+        probability 1 - (1 - d)^m, and there are m new rows per row and window.
+        """
+        longest = min(w.range for *_, w in scans_of(relation) if w is not None)
+        since = min(short_time(self.scans) / longest, 0.9)
+        return log(1 - part) / log(1 - since) / longest
 
 
 def _distinct(values: Ints, weights: Floats) -> float:
@@ -256,10 +276,11 @@ def draw(degrees: Ints, size: int, seed: int) -> tuple[Ints, Floats]:
 
 
 def short_time(scans: Collection[Scanned]) -> int:
-    """The short time over which added rows are counted: a part of the longest window."""
+    """The short time over which added rows are counted: some slides, a part of a window."""
     windows = [window for *_, window in scans if window is not None]
-    longest = max(window.range for window in windows)
-    return max(int(longest * SHORT_TIME), *(window.slide for window in windows), 1)
+    slide = max(window.slide for window in windows)
+    part = int(min(window.range for window in windows) * SHORT_TIME)
+    return max(part // slide, 1) * slide
 
 
 def sampler_of(catalog: Catalog, scans: Collection[Scanned], seed: int = 0) -> Sampler | None:
