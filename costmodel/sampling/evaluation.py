@@ -23,7 +23,9 @@ CELLS = 1 << 21
 
 
 ROUND = 400
-"""The steps of a round of a search, and of an atom of a join, beside its rows."""
+"""The steps of a round of a search, beside the edges that it reads."""
+ATOM = 3_000
+"""The steps of joining an atom, beside its rows."""
 
 
 class OverBudgetError(Exception):
@@ -56,14 +58,25 @@ class Rows(NamedTuple):
     expiry: Ints
 
 
-def keys_of(columns: tuple[Ints, ...]) -> Ints:
-    """Numbers that are equal for equal rows and no others."""
-    keys = columns[0]
+def keys_of(columns: tuple[Ints, ...], values: int) -> Ints:
+    """Numbers that are equal for equal rows and no others; the columns' values are below it."""
+    keys, most = columns[0], values
     for column in columns[1:]:
-        _, left = np.unique(keys, return_inverse=True)
-        values, right = np.unique(column, return_inverse=True)
-        keys = left.astype(np.int64) * max(len(values), 1) + right
+        if most * values >= FOREVER:
+            different, keys = np.unique(keys, return_inverse=True)
+            most = len(different)
+        keys = keys * values + column
+        most *= values
     return keys
+
+
+def last_of(keys: Ints, expiry: Ints) -> Ints:
+    """The positions of the rows that expire last among those of the same key."""
+    order = np.lexsort((expiry, keys))
+    ordered = keys[order]
+    last = np.ones(len(keys), np.bool_)
+    last[:-1] = ordered[1:] != ordered[:-1]
+    return order[last]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,15 +184,16 @@ class Evaluation:
         frontier = np.arange(len(values)) * nodes + values
         best[frontier] = FOREVER
         slot = np.empty(len(best), np.int64)
-        slot = np.empty(len(best), np.int64)
         moves = self._moves(automaton, inputs)
+        final = np.isin(np.arange(automaton.states), automaton.accepting)
+        accepted = []
         while len(frontier):
             tree, node = np.divmod(frontier, nodes)
             state, vertex = np.divmod(node, vertices)
             improved = [frontier[:0]]
             self.steps.take(ROUND)
             for at, to, links in moves:
-                here = np.flatnonzero(state == at) if automaton.states > 1 else slice(None)
+                here = np.flatnonzero(state == at)
                 rows, pairs = links.of(vertex[here])
                 self.steps.take(len(rows))
                 if not len(rows):
@@ -189,12 +203,9 @@ class Evaluation:
                 better = np.flatnonzero(expiry > best[reached])
                 np.maximum.at(best, reached[better], expiry[better])
                 improved.append(reached[better])
-            reached = np.concatenate(improved)
-            numbers = np.arange(len(reached))
-            slot[reached] = numbers
-            frontier = reached[slot[reached] == numbers]
-        ends = np.flatnonzero(best)
-        ends = ends[np.isin(ends % nodes // vertices, automaton.accepting)]
+            frontier = _once(np.concatenate(improved), slot)
+            accepted.append(frontier[final[frontier % nodes // vertices]])
+        ends = _once(np.concatenate(accepted), slot)
         self.steps.take(len(ends))
         sources, targets = values[ends // nodes], ends % vertices
         if len(automaton.accepting) == 1:
@@ -237,7 +248,7 @@ class Evaluation:
         self, bound: dict[int, Ints], expiry: Ints, binding: tuple[int, ...], below: Relation
     ) -> tuple[dict[int, Ints], Ints]:
         """Joins rows with an atom that shares a variable with them."""
-        self.steps.take(ROUND)
+        self.steps.take(ATOM)
         at = next(k for k, variable in enumerate(binding) if variable in bound)
         values, place = np.unique(bound[binding[at]], return_inverse=True)
         rows = self.rows(below, at, values)
@@ -265,11 +276,15 @@ class Evaluation:
     def _different(self, columns: tuple[Ints, ...], expiry: Ints) -> Rows:
         """Of equal rows the one that expires last."""
         self.steps.take(len(expiry))
-        keys = keys_of(columns)
-        order = np.lexsort((expiry, keys))
-        keys = keys[order]
-        last = order[np.flatnonzero(np.append(keys[1:] != keys[:-1], True))] if len(keys) else order
+        last = last_of(keys_of(columns, max(self.snapshot.vertices, 1)), expiry)
         return Rows(tuple([column[last] for column in columns]), expiry[last])
+
+
+def _once(places: Ints, slot: Ints) -> Ints:
+    """The different ones of some places of a table; ``slot`` is scratch space of its length."""
+    numbers = np.arange(len(places))
+    slot[places] = numbers
+    return places[slot[places] == numbers]
 
 
 def _pairs(first: Ints, second: Ints, expiry: Ints, column: int) -> Rows:

@@ -50,8 +50,8 @@ def links_of(sources: Ints, targets: Ints, expiry: Ints, vertices: int) -> Links
     """The links of pairs of vertices below ``vertices``."""
     pairs = sources * vertices + targets
     order = np.lexsort((expiry, pairs))
-    pairs = pairs[order]
-    last = np.flatnonzero(np.append(pairs[1:] != pairs[:-1], True)) if len(pairs) else order
+    last = np.ones(len(pairs), np.bool_)
+    last[:-1] = np.diff(pairs[order]) != 0
     kept = order[last]
     sources = sources[kept]
     begins = np.searchsorted(sources, np.arange(vertices + 1))
