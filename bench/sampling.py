@@ -129,6 +129,7 @@ def main(
     inputs: Annotated[
         list[str] | None, typer.Argument(help="LABEL=FILE or FILE; the bundled slice by default.")
     ] = None,
+    *,
     columns: Annotated[str | None, typer.Option(help="The fields of files without header.")] = None,
     sep: Annotated[str | None, typer.Option(help="The character between fields.")] = None,
     time_unit: Annotated[str, typer.Option(help="The unit of ts.")] = "second",

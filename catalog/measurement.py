@@ -30,9 +30,9 @@ from numpy.typing import NDArray
 
 from .edges import EdgeFile, Rejected, check_not_empty, read
 from .lines import Progress
-from .model import LabelStatistics
+from .model import LabelStatistics, StreamSample
 from .raw import Column
-from .sample import Recent, StreamSample, kept_of_each, sample_of
+from .sample import Recent, kept_of_each, sample_of
 from .sketch import Hashes, Sketch, hashes_of, pair_hashes
 from .timestamps import finer_unit
 

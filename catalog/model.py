@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Literal
 from ..algebra.values import PropertyType, VertexType
 
 if TYPE_CHECKING:
-    from .sample import StreamSample
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Hashes = NDArray[np.uint64]
+    Times = NDArray[np.int64]
+    LabelCodes = NDArray[np.int32]
 
 __all__ = [
     "FILE_FORMATS",
@@ -22,6 +27,7 @@ __all__ = [
     "SampleFile",
     "Source",
     "Stream",
+    "StreamSample",
     "VertexType",
     "View",
     "roles_of",
@@ -177,6 +183,31 @@ class View:
     query: str
     file: str | None = None
     language: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StreamSample:
+    """All edges of a stream between two instants, sorted by time.
+
+    Attributes:
+        labels: the names of the labels.
+        src: the hashes of the sources.
+        trg: the hashes of the targets.
+        label: the positions of the edges' labels in ``labels``.
+        ts: the times of the edges, in ticks.
+        begin: the first instant of which the sample has all edges.
+        end: the last instant of which the sample has all edges.
+        stored: whether the edges are those of a stored graph, which has no times.
+    """
+
+    labels: tuple[str, ...]
+    src: Hashes
+    trg: Hashes
+    label: LabelCodes
+    ts: Times
+    begin: int
+    end: int
+    stored: bool = False
 
 
 @dataclass(frozen=True, slots=True)

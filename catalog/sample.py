@@ -16,11 +16,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .model import SampleFile
+from .model import SampleFile, StreamSample
+
+if TYPE_CHECKING:
+    from .model import Hashes, LabelCodes, Times
 
 MOST_EDGES = 1 << 16
 """The most edges in the sample of a stream."""
@@ -28,38 +32,9 @@ _MOST_KEPT = 16 * MOST_EDGES
 """The most edges that are held while the files of a stream are measured."""
 _FIELDS = ("src", "trg", "label", "ts")
 
-Hashes = NDArray[np.uint64]
-Times = NDArray[np.int64]
-LabelCodes = NDArray[np.int32]
-
 
 class SampleFileError(ValueError):
     """A file of samples is missing or damaged; the message says why."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class StreamSample:
-    """All edges of a stream between two instants, sorted by time.
-
-    Attributes:
-        labels: the names of the labels.
-        src: the hashes of the sources.
-        trg: the hashes of the targets.
-        label: the positions of the edges' labels in ``labels``.
-        ts: the times of the edges, in ticks.
-        begin: the first instant of which the sample has all edges.
-        end: the last instant of which the sample has all edges.
-        stored: whether the edges are those of a stored graph, which has no times.
-    """
-
-    labels: tuple[str, ...]
-    src: Hashes
-    trg: Hashes
-    label: LabelCodes
-    ts: Times
-    begin: int
-    end: int
-    stored: bool = False
 
 
 @dataclass(frozen=True, slots=True)

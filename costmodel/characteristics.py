@@ -13,7 +13,7 @@ from math import inf
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
-    from .sampling.estimator import OnSample
+    from .sampling.relations import OnSample
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from .estimates import Reading
 from .formula import Explanation, Formula
 
 if TYPE_CHECKING:
-    from .sampling import Sampler
+    from .sampling.estimator import Sampler
 
 Kind = Literal["saturating", "thesis"]
 Inputs = tuple[Characteristics, ...]

@@ -36,7 +36,7 @@ from .measuring import catalog_of, time_unit_of
 from .requests import PlanningOptions, PlanRequest
 
 if TYPE_CHECKING:
-    from ..costmodel.sampling import Sampler
+    from ..costmodel.sampling.estimator import Sampler
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ def _sampler(translated: Translated) -> Sampler | None:
     """
     if translated.request.options.cost_model == "thesis" or not translated.catalog.samples:
         return None
-    from ..costmodel.sampling import sampler_of
+    from ..costmodel.sampling.estimator import sampler_of
 
     scans = [
         (scan.stream, scan.label, scan.window)

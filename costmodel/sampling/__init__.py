@@ -8,8 +8,3 @@ on no clock; steps bound the work.
 
 Start with: `estimator.py`, then `evaluation.py`.
 """
-
-from .estimator import Sampler, sampler_of
-from .relations import Relation
-
-__all__ = ["Relation", "Sampler", "sampler_of"]

@@ -14,16 +14,16 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import log, sqrt
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...algebra.logical import LogicalOperator
-from ...catalog.model import Catalog
-from ...catalog.sample import StreamSample
+from ...catalog.model import Catalog, StreamSample
 from .evaluation import Evaluation, OverBudgetError, Rows, Steps, keys_of
-from .relations import Edges, Relation, Scanned, relation_of, scans_of, width
+from .relations import Edges, OnSample, Relation, Scanned, relation_of, scans_of, width
 from .snapshot import Ints, snapshots
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ SHARE = 2
 SHORT_TIME = 1 / 4
 """The short time before the instant, as a part of the shortest window."""
 _INSTANTS = 16
-"""The number of instants of the sample that are compared with the mean rates."""
+"""The number of moments of the sample that are compared with the mean rates."""
 
 Floats = NDArray[np.float64]
 
@@ -62,19 +62,6 @@ class Sampled:
     standard_error: float
 
 
-@dataclass(frozen=True, slots=True)
-class OnSample:
-    """What a memo group is on the sample.
-
-    Attributes:
-        relation: the relation of the group's rows.
-        standard_error: that of a sampled estimate; None if the estimate is a formula's.
-    """
-
-    relation: Relation
-    standard_error: float | None = None
-
-
 @dataclass(eq=False)
 class Sampler:
     """Estimates the relations of one query from a sample; each relation once.
@@ -86,6 +73,7 @@ class Sampler:
         seed: determines the sampled values.
         steps: the steps that are left.
         estimated: the number of estimates from the sample.
+        seconds: the time of all estimates.
     """
 
     samples: Mapping[str, StreamSample]
@@ -94,6 +82,7 @@ class Sampler:
     seed: int = 0
     steps: Steps = field(default_factory=lambda: Steps(STEPS))
     estimated: int = 0
+    seconds: float = 0.0
     _known: dict[Relation, Sampled | None] = field(default_factory=dict)
     _evaluations: tuple[Evaluation, Evaluation] | None = None
 
@@ -138,7 +127,9 @@ class Sampler:
     def estimate(self, relation: Relation) -> Sampled | None:
         """The sample's estimate of a relation; None if it takes too many steps or has no window."""
         if relation not in self._known:
+            begun = perf_counter()
             self._known[relation] = self._estimate(relation)
+            self.seconds += perf_counter() - begun
             self.estimated += self._known[relation] is not None
         return self._known[relation]
 
@@ -161,8 +152,8 @@ class Sampler:
 
     def _evaluated(self) -> tuple[Evaluation, Evaluation]:
         assert self.instant is not None
-        instants = (self.instant, self.instant - short_time(self.scans))
-        now, before = snapshots(self.samples, self.scans, instants)
+        moments = (self.instant, self.instant - short_time(self.scans))
+        now, before = snapshots(self.samples, self.scans, moments)
         return Evaluation(now, self.steps), Evaluation(before, self.steps)
 
     def _measured(self, relation: Relation, now: Evaluation, before: Evaluation) -> Sampled:
@@ -313,17 +304,15 @@ def _instant(catalog: Catalog, scans: Sequence[Scanned]) -> int | None:
     last = min(sample.end for sample in samples.values())
     if first > last:
         return None
-    instants = np.unique(np.linspace(first, last, _INSTANTS).astype(np.int64))
-    difference = np.zeros(len(instants))
+    moments = np.unique(np.linspace(first, last, _INSTANTS).astype(np.int64))
+    difference = np.zeros(len(moments))
     for stream, label, window in windowed:
         sample = samples[stream]
         statistics = catalog.streams[stream].labels.get(label)
         if statistics is None or label not in sample.labels:
             continue
         ts = sample.ts[sample.label == sample.labels.index(label)]
-        counts = np.searchsorted(ts, instants, "right") - np.searchsorted(
-            ts, instants - window.range
-        )
+        counts = np.searchsorted(ts, moments, "right") - np.searchsorted(ts, moments - window.range)
         expected = statistics.rate * window.range
         difference += np.abs(np.log((counts + 1) / (expected + 1)))
-    return int(instants[np.argmin(difference)])
+    return int(moments[np.argmin(difference)])

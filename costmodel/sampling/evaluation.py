@@ -72,11 +72,12 @@ def keys_of(columns: tuple[Ints, ...], values: int) -> Ints:
 
 def last_of(keys: Ints, expiry: Ints) -> Ints:
     """The positions of the rows that expire last among those of the same key."""
-    order = np.lexsort((expiry, keys))
+    order: Ints = np.lexsort((expiry, keys))
     ordered = keys[order]
     last = np.ones(len(keys), np.bool_)
     last[:-1] = ordered[1:] != ordered[:-1]
-    return order[last]
+    kept: Ints = order[last]
+    return kept
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -210,8 +211,8 @@ class Evaluation:
         sources, targets = values[ends // nodes], ends % vertices
         if len(automaton.accepting) == 1:
             return sources, targets, best[ends]
-        rows = self._different((sources, targets), best[ends])
-        return rows.columns[0], rows.columns[1], rows.expiry
+        different = self._different((sources, targets), best[ends])
+        return different.columns[0], different.columns[1], different.expiry
 
     def _moves(
         self, automaton: Automaton, inputs: tuple[Relation, ...]

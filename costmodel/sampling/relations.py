@@ -64,6 +64,19 @@ class Either:
 Relation = Edges | Reach | Join | Either
 
 
+@dataclass(frozen=True, slots=True)
+class OnSample:
+    """What a memo group is on the sample.
+
+    Attributes:
+        relation: the relation of the group's rows.
+        standard_error: that of a sampled estimate; None if the estimate is a formula's.
+    """
+
+    relation: Relation
+    standard_error: float | None = None
+
+
 def relation_of(operator: LogicalOperator, inputs: Sequence[Relation | None]) -> Relation | None:
     """The relation of an operator's result; None if the sample cannot evaluate it.
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...algebra.window import Window
-from ...catalog.sample import StreamSample
+from ...catalog.model import StreamSample
 from .relations import Edges, Scanned
 
 Ints = NDArray[np.int64]
@@ -86,9 +86,9 @@ class Snapshot:
 
 
 def snapshots(
-    samples: Mapping[str, StreamSample], scans: Sequence[Scanned], instants: Sequence[int]
+    samples: Mapping[str, StreamSample], scans: Sequence[Scanned], moments: Sequence[int]
 ) -> list[Snapshot]:
-    """The snapshots of a sample at some instants, with the same numbers of vertices."""
+    """The snapshots of a sample at some moments, with the same numbers of vertices."""
     longest = max([window.range for *_, window in scans if window is not None], default=0)
     read: dict[tuple[str, str], tuple[NDArray[np.uint64], NDArray[np.uint64], Ints]] = {}
     for stream, label, _ in scans:
@@ -96,7 +96,7 @@ def snapshots(
             sample = samples[stream]
             rows = slice(0, len(sample.ts))
             if not sample.stored:
-                first, last = min(instants) - longest, max(instants)
+                first, last = min(moments) - longest, max(moments)
                 rows = slice(*np.searchsorted(sample.ts, [first, last + 1]))
             code = sample.labels.index(label) if label in sample.labels else -1
             mine = np.flatnonzero(sample.label[rows] == code)
@@ -117,7 +117,7 @@ def snapshots(
         Snapshot(
             {scan: _valid(*numbered[scan[:2]], scan[2], instant) for scan in scans}, len(known)
         )
-        for instant in instants
+        for instant in moments
     ]
 
 
