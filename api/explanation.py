@@ -177,9 +177,19 @@ def summary(shown: Physical) -> str:
         f"{per(shown.canonical_cost)}/{per.sign}{_gain(shown.canonical_cost, shown.cost)}\n"
         f"searched {memo.groups} groups, {memo.expressions} expressions, "
         f"{memo.physical_expressions} physical ones in {shown.optimize_ms:.0f} ms{cut}"
+        + _sampled(shown)
         + _period(shown)
         + (_ASSUMED if shown.statistics == "assumed" else "")
     )
+
+
+def _sampled(shown: Physical) -> str:
+    """Returns the number of estimates from a sample, and the errors of those in the plan."""
+    if shown.sampling is None:
+        return ""
+    errors = shown.sampling.standard_errors.values()
+    largest = f", standard errors up to {max(errors):.0%}" if errors else ""
+    return f"\nsampled {shown.sampling.estimates} estimates in {shown.sampling.ms:.0f} ms{largest}"
 
 
 def _period(shown: Physical) -> str:

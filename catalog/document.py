@@ -28,6 +28,7 @@ from .model import (
     ROLES,
     Catalog,
     PropertyType,
+    SampleFile,
     Source,
     Stream,
     VertexType,
@@ -262,6 +263,11 @@ class _View(Shape):
         return View(self.query or "", self.file, self.language)
 
 
+class _Sample(Shape):
+    file: Text
+    digest: Text
+
+
 class _Catalog(Shape):
     time_unit: Annotated[Text, AfterValidator(durations.unit)] = "second"
     streams: dict[Text, _Stream] = Field(min_length=1)
@@ -269,6 +275,7 @@ class _Catalog(Shape):
     joint: Annotated[list[JointShape], Field(max_length=MOST_JOINT_ENTRIES)] = Field(
         default_factory=list
     )
+    sample: _Sample | None = None
 
     @model_validator(mode="after")
     def _views_are_no_streams(self) -> _Catalog:
@@ -300,7 +307,8 @@ def from_document(document: object) -> Catalog:
     streams = {name: stream.value(name) for name, stream in shape.streams.items()}
     views = {name: view.value() for name, view in shape.views.items()}
     joint = tuple(one.value() for one in shape.joint)
-    return Catalog(MappingProxyType(streams), shape.time_unit, MappingProxyType(views), joint)
+    file = None if shape.sample is None else SampleFile(shape.sample.file, shape.sample.digest)
+    return Catalog(MappingProxyType(streams), shape.time_unit, MappingProxyType(views), joint, file)
 
 
 def to_document(catalog: Catalog) -> dict[str, Any]:
@@ -316,6 +324,9 @@ def to_document(catalog: Catalog) -> dict[str, Any]:
         document["views"] = {name: _view_document(view) for name, view in catalog.views.items()}
     if catalog.joint:
         document["joint"] = joint_document(catalog)
+    if catalog.sample_file is not None:
+        file = catalog.sample_file
+        document["sample"] = {"file": file.path, "digest": file.digest}
     return document
 
 

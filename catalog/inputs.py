@@ -222,6 +222,7 @@ def measured_catalog(
     on_progress: Progress | None = None,
     labels: Collection[str] = (),
     enough: Callable[[], bool] | None = None,
+    sample: bool = True,
 ) -> tuple[Catalog, tuple[Measurement, ...]]:
     """A catalog of files without one, and the measurements of its statistics.
 
@@ -257,6 +258,7 @@ def measured_catalog(
                 on_progress=on_progress,
                 labels=labels,
                 enough=enough,
+                sample=sample,
             )
             measurement = replace(measurement, warnings=(*schema.warnings, *measurement.warnings))
             measurements.append(measurement)
@@ -266,7 +268,15 @@ def measured_catalog(
     time_unit = (*files, *stored)[0].time_unit
     ends = {name: m.ends for name, m in zip(streams, measurements, strict=True)}
     joint = joint_of(tuple(streams.values()), ends)
-    return Catalog(MappingProxyType(streams), time_unit, joint=joint), tuple(measurements)
+    samples = {
+        name: measurement.sample
+        for name, measurement in zip(streams, measurements, strict=True)
+        if measurement.sample is not None
+    }
+    catalog = Catalog(
+        MappingProxyType(streams), time_unit, joint=joint, samples=MappingProxyType(samples)
+    )
+    return catalog, tuple(measurements)
 
 
 def _split(text: str) -> tuple[str | None, str]:

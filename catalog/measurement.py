@@ -37,8 +37,9 @@ from .edges import EdgeFile, Rejected, check_not_empty, read
 from .joint import MOST_JOINT, Ends
 from .label_sketches import PROPERTY, LabelSketches, hashed
 from .lines import Progress
-from .model import LabelStatistics
+from .model import LabelStatistics, StreamSample
 from .raw import Column
+from .sample import Recent, kept_of_each, sample_of
 from .timestamps import finer_unit
 
 ROWS = 1_000_000
@@ -61,6 +62,7 @@ class Measurement:
         warnings: doubts about the files, in sentences for a person.
         numeric: whether all vertices are strings that hold whole numbers.
         ends: the sketches of the vertices of the most frequent labels.
+        sample: a piece of the stream near the end of the rows; None without one.
     """
 
     statistics: Mapping[str, LabelStatistics]
@@ -74,6 +76,7 @@ class Measurement:
     ends: Ends = field(
         default_factory=lambda: MappingProxyType({}), repr=False, compare=False, hash=False
     )
+    sample: StreamSample | None = None
 
 
 SHOWN_REJECTED = 100
@@ -110,6 +113,7 @@ def measure_files(
     on_progress: Progress | None = None,
     labels: Collection[str] = (),
     enough: Callable[[], bool] | None = None,
+    sample: bool = True,
 ) -> Measurement:
     """Measures files that together are one stream, or one stored graph.
 
@@ -125,6 +129,7 @@ def measure_files(
         labels: the requested labels; all of them are measured.
         enough: called after each batch; once it returns true, at most one more batch of each
             remaining file is read.
+        sample: whether to keep a sample of the stream.
 
     Raises:
         EdgeFileError: if a file cannot be read or lacks a column, or all files are empty.
@@ -140,7 +145,7 @@ def measure_files(
     rejected_count = 0
     left = rows
     for number, file in enumerate(files):
-        part = _Part()
+        part = _Part(recent=Recent(kept_of_each(len(files))) if sample else None)
         parts.append(part)
         share = max(1, left // (len(files) - number))
 
@@ -160,6 +165,7 @@ def measure_files(
         left -= part.rows
     stored = bool(files) and files[0].stored
     statistics = _statistics(seen, parts, now, stored=stored)
+    pieces = [p.recent.piece(p.fraction == 1) for p in parts if p.recent is not None]
     return Measurement(
         statistics,
         sum(part.rows for part in parts),
@@ -170,6 +176,7 @@ def measure_files(
         tuple(_warnings_of_times(files, parts)),
         any(part.rows for part in parts) and all(part.numeric for part in parts),
         seen.ends,
+        sample_of(pieces, tuple(seen.codes), stored=stored),
     )
 
 
@@ -199,6 +206,7 @@ class _Labels:
 
     def __init__(self, requested: Iterable[str] = ()) -> None:
         self.measured: dict[str, LabelSketches] = {}
+        self.codes: dict[str, int] = {}
         self.more = False
         self._requested = frozenset(requested)
 
@@ -210,6 +218,7 @@ class _Labels:
                 self.more = True
                 return None
             measured = self.measured[label] = LabelSketches()
+            self.codes[label] = len(self.codes)
         return measured
 
     @property
@@ -236,6 +245,7 @@ class _Part:
         latest: the largest ``ts``, in ticks.
         fraction: the share of the file's bytes that was read.
         numeric: whether all vertices so far hold whole numbers.
+        recent: the last edges, for a sample; None without one.
     """
 
     rows: int = 0
@@ -244,6 +254,7 @@ class _Part:
     latest: int = 0
     fraction: float = 1.0
     numeric: bool = True
+    recent: Recent | None = None
 
     def add(self, edges: pa.RecordBatch, labels: _Labels) -> None:
         if not edges.num_rows:
@@ -266,6 +277,11 @@ class _Part:
                 rows = order[bounds[code] : bounds[code + 1]]
                 self.counts[label] = self.counts.get(label, 0) + len(rows)
                 measured.add(columns, times, rows)
+        if self.recent is not None:
+            known = np.array([labels.codes.get(name, -1) for name in names], np.int32)[codes]
+            kept = np.flatnonzero(known >= 0)
+            sources, targets = columns["src"].hashes, columns["trg"].hashes
+            self.recent.add(sources[kept], targets[kept], known[kept], times[kept])
 
     @property
     def span(self) -> tuple[float, float] | None:

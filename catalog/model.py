@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ..algebra.values import PropertyType, VertexType
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Hashes = NDArray[np.uint64]
+    Times = NDArray[np.int64]
+    LabelCodes = NDArray[np.int32]
 
 __all__ = [
     "FILE_FORMATS",
@@ -20,8 +28,10 @@ __all__ = [
     "PropertyStatistics",
     "PropertyType",
     "RateHistogram",
+    "SampleFile",
     "Source",
     "Stream",
+    "StreamSample",
     "VertexType",
     "View",
     "roles_of",
@@ -261,17 +271,60 @@ class View:
     language: str | None = None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class StreamSample:
+    """All edges of a stream between two instants, sorted by time.
+
+    Attributes:
+        labels: the names of the labels.
+        src: the hashes of the sources.
+        trg: the hashes of the targets.
+        label: the positions of the edges' labels in ``labels``.
+        ts: the times of the edges, in ticks.
+        begin: the first instant of which the sample has all edges.
+        end: the last instant of which the sample has all edges.
+        stored: whether the edges are those of a stored graph, which has no times.
+    """
+
+    labels: tuple[str, ...]
+    src: Hashes
+    trg: Hashes
+    label: LabelCodes
+    ts: Times
+    begin: int
+    end: int
+    stored: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SampleFile:
+    """The file of a catalog's samples, and the SHA-256 digest of its content."""
+
+    path: str
+    digest: str
+
+
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """All streams and views by name, and the joint statistics of the streams' labels.
+    """The streams and views of queries by name, with statistics of several streams.
 
-    The time unit is that of rates, windows and timestamps.
+    Attributes:
+        streams: the streams.
+        time_unit: the unit of rates, windows and timestamps.
+        views: the views.
+        joint: the joint statistics of the streams' labels.
+        sample_file: the file of the samples of streams; None without one.
+        samples: the samples of streams in memory.
     """
 
     streams: Mapping[str, Stream]
     time_unit: str = "second"
     views: Mapping[str, View] = field(default_factory=lambda: MappingProxyType({}))
     joint: tuple[Joint, ...] = ()
+    sample_file: SampleFile | None = None
+    samples: Mapping[str, StreamSample] = field(
+        default_factory=lambda: MappingProxyType({}), repr=False, compare=False
+    )
     _joint: dict[tuple[End, End], Joint] = field(
         init=False, repr=False, compare=False, default_factory=dict
     )

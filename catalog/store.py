@@ -16,9 +16,12 @@ from typing import Any
 import yaml
 
 from .document import CatalogError, from_document, to_document
-from .model import Catalog, Source, View
+from .model import Catalog, SampleFile, Source, View
 from .shape_errors import DocumentPath
 from .statistics_document import Line, Lines
+
+SAMPLE_SUFFIX = ".sample.npz"
+"""The end of the name of the file of samples, in place of the catalog's ``.yaml``."""
 
 
 def load(path: str | Path) -> Catalog:
@@ -64,12 +67,20 @@ def loads(text: str, origin: str = "catalog") -> Catalog:
 
 
 def dump(catalog: Catalog, path: str | Path) -> None:
-    """Writes a catalog file atomically.
+    """Writes a catalog file atomically, and a file of its samples, if any, beside it.
 
     Raises:
-        CatalogError: if the file cannot be written.
+        CatalogError: if a file cannot be written.
     """
     target = Path(path)
+    if catalog.samples:
+        from . import sample
+
+        try:
+            beside = sample.write(catalog.samples, target.with_suffix(SAMPLE_SUFFIX))
+        except OSError as error:
+            raise CatalogError(f"{path}: its sample cannot be written: {error}") from error
+        catalog = replace(catalog, sample_file=beside)
     text = dumps(_with_paths(catalog, lambda p: _relative(target.parent, p)))
     aside = target.with_name(f".{target.name}.{os.getpid()}")
     try:
@@ -179,7 +190,13 @@ def _with_paths(catalog: Catalog, change: Callable[[str], str]) -> Catalog:
         name: view if view.file is None else replace(view, file=change(view.file))
         for name, view in catalog.views.items()
     }
-    return replace(catalog, streams=MappingProxyType(streams), views=MappingProxyType(views))
+    file = catalog.sample_file
+    return replace(
+        catalog,
+        streams=MappingProxyType(streams),
+        views=MappingProxyType(views),
+        sample_file=None if file is None else SampleFile(change(file.path), file.digest),
+    )
 
 
 def _read(name: str, view: View, catalog: str) -> View:

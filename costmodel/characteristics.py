@@ -10,9 +10,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from .columns import Columns
+
+if TYPE_CHECKING:
+    from .sampling.relations import OnSample
 
 LARGEST = 1e100
 """The cap of rates and populations; its square is still a finite float."""
@@ -35,6 +38,7 @@ class Characteristics:
             relation, over coalesced inputs; at least 1. The other figures count a row as
             COALESCE passes it on.
         in_order: whether rows expire in the order of their arrival, as the edges of a window do.
+        on_sample: what the relation is on a sample of the stream; None if that is unknown.
     """
 
     arrival_rate: float
@@ -47,6 +51,7 @@ class Characteristics:
     most_values: float = inf
     repeats: float = 1.0
     in_order: bool = field(default=False, compare=False)
+    on_sample: OnSample | None = field(default=None, compare=False, repr=False)
 
     @property
     def derivation_rate(self) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..algebra.logical import LogicalOperator
 from ..algebra.physical import PhysicalOperator
@@ -24,6 +24,9 @@ from .constants import Assumptions, Constants
 from .estimates import Reading
 from .formula import Explanation, Formula
 from .joint import distinct_pairs_within
+
+if TYPE_CHECKING:
+    from .sampling.estimator import Sampler
 
 Kind = Literal["saturating", "thesis"]
 Inputs = tuple[Characteristics, ...]
@@ -48,6 +51,7 @@ class CostModel:
         constants: the costs of elementary actions.
         assumptions: replacements for missing statistics.
         parallelism: the number of partitions.
+        sampler: estimates paths and joins from a sample of the stream; None without one.
         reading: how the formulas are read, derived from the other fields.
 
     Raises:
@@ -59,6 +63,7 @@ class CostModel:
     constants: Constants = field(default_factory=Constants)
     assumptions: Assumptions = field(default_factory=Assumptions)
     parallelism: int = 1
+    sampler: Sampler | None = None
     reading: Reading = field(init=False, repr=False, compare=False)
     _any_stored: bool = field(init=False, repr=False, compare=False)
 
@@ -80,7 +85,10 @@ class CostModel:
         Raises:
             CostModelError: for a scan of a stream that the catalog does not have.
         """
-        return ESTIMATES[type(operator)](self, operator, inputs)
+        estimate = ESTIMATES[type(operator)](self, operator, inputs)
+        return (
+            estimate if self.sampler is None else self.sampler.refined(operator, inputs, estimate)
+        )
 
     def cost(self, operator: PhysicalOperator, output: Characteristics, inputs: Inputs) -> float:
         """The operator's own cost per time unit of the catalog (formulas 8-12).

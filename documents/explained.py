@@ -93,6 +93,23 @@ class Formula(Document):
         return "\n".join([f"{self.name} ({title})", *map(str, self.lines)])
 
 
+class SampledEstimates(Document):
+    """The estimates from a sample of the stream.
+
+    Attributes:
+        estimates: the number of relations that were estimated from the sample.
+        ms: the time of the estimates, in milliseconds.
+        steps: the edges and rows that the estimates read.
+        standard_errors: the standard error of the rows held, as a part of them, by id of a node
+            whose estimate is from the sample.
+    """
+
+    estimates: int
+    ms: float
+    steps: int
+    standard_errors: dict[str, float]
+
+
 class Explained(StageDocument):
     """The chosen plan of a query, and the numbers of the search for it.
 
@@ -107,6 +124,7 @@ class Explained(StageDocument):
         shared_cost: the same, with shared parts counted once.
         canonical_cost: the cost of the query as written, in the unit of ``cost``.
         plan: the chosen plan.
+        sampling: the estimates from a sample of the stream; absent without a sample.
         costs: the cost formula of each node, by node id.
         why: the reason for each node, by node id.
     """
@@ -121,6 +139,7 @@ class Explained(StageDocument):
     shared_cost: float
     canonical_cost: float
     plan: PlanDocument
+    sampling: Optional[SampledEstimates] = None
     costs: Optional[dict[str, Formula]] = None
     why: Optional[dict[str, Reason]] = None
 
@@ -163,6 +182,7 @@ def explained(planned: Planned, *, costs: bool = False, why: bool = False) -> Ex
         shared_cost=result.shared_cost,
         canonical_cost=result.canonical_cost,
         plan=plan_document(planned.plan),
+        sampling=_sampling(planned),
         costs=_formulas(planned) if costs else None,
         why=reason_documents(planned) if why else None,
     )
@@ -236,6 +256,24 @@ def _statistics_from(planned: Planned) -> Literal["catalog", "measured", "assume
     if request.catalog is not None:
         return "catalog"
     return "measured" if request.inputs or request.stored else "assumed"
+
+
+def _sampling(planned: Planned) -> SampledEstimates | None:
+    sampler = planned.cost_model.sampler
+    if sampler is None:
+        return None
+    errors = [
+        None if step.estimate.on_sample is None else step.estimate.on_sample.standard_error
+        for step, _ in in_order(planned.optimization.best)
+    ]
+    return SampledEstimates(
+        estimates=sampler.estimated,
+        ms=round(sampler.seconds * 1000, 3),
+        steps=sampler.steps.taken,
+        standard_errors={
+            str(node): round(error, 4) for node, error in enumerate(errors) if error is not None
+        },
+    )
 
 
 def _formulas(planned: Planned) -> dict[str, Formula]:

@@ -59,10 +59,24 @@ def catalog_of(
         OutOfTimeError: if the time limit passes before a row of a stream is read.
     """
     if request.catalog is not None:
-        return _with_statistics(request.catalog, query, deadline)
+        catalog, doubts = _with_samples(request.catalog)
+        catalog, more_doubts = _with_statistics(catalog, query, deadline)
+        return catalog, (*doubts, *more_doubts)
     if not request.inputs and not request.stored:
         return _assumed_catalog(request, query, input_labels(query)), ()
     return _of_inputs(request, query, deadline)
+
+
+def _with_samples(catalog: Catalog) -> tuple[Catalog, tuple[str, ...]]:
+    """Reads the samples that a catalog names; a missing or damaged file is a warning."""
+    if catalog.sample_file is None or catalog.samples:
+        return catalog, ()
+    from ..catalog.sample import SampleFileError, read
+
+    try:
+        return replace(catalog, samples=read(catalog.sample_file)), ()
+    except SampleFileError as error:
+        return catalog, (f"{error}; estimates use the statistics alone",)
 
 
 def _assumed_catalog(request: PlanRequest, query: RegularQuery, labels: Iterable[str]) -> Catalog:
@@ -265,6 +279,9 @@ class _Measuring:
         open_labels = stream.open_labels or (self.any_label and not complete)
         self._put(replace(stream, labels=measurement.statistics, open_labels=open_labels))
         self.ends[stream.name] = measurement.ends
+        if measurement.sample is not None:
+            samples = {**self.catalog.samples, stream.name: measurement.sample}
+            self.catalog = replace(self.catalog, samples=samples)
         self.doubts += doubts_of(measurement, self.query, by_options=False)
 
     def compare_ends(self) -> None:

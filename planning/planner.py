@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import gcd
+from typing import TYPE_CHECKING
 
 from ..algebra import durations
 from ..algebra.deadline import LEAST_MS, Deadline, OutOfTimeError
@@ -33,6 +34,9 @@ from ..rules.registry import UnknownRuleError
 from .errors import InvalidQueryError, UsageError
 from .measuring import catalog_of, time_unit_of
 from .requests import PlanningOptions, PlanRequest
+
+if TYPE_CHECKING:
+    from ..costmodel.sampling.estimator import Sampler
 
 
 @dataclass(frozen=True)
@@ -142,6 +146,7 @@ def plan_translated(
         translated.catalog,
         options.constants or Constants(),
         parallelism=options.parallelism,
+        sampler=_sampler(translated),
     )
     defaults = Options()
     streams = _plan_streams(translated.logical, translated.catalog)
@@ -181,6 +186,24 @@ def plan_translated(
         cost_model,
         optimization,
     )
+
+
+def _sampler(translated: Translated) -> Sampler | None:
+    """Returns what estimates the query's paths and joins from samples of its streams.
+
+    The model ``thesis`` and catalogs without samples have none.
+    """
+    if translated.request.options.cost_model == "thesis" or not translated.catalog.samples:
+        return None
+    from ..costmodel.sampling.estimator import sampler_of
+
+    scans = [
+        (scan.stream, scan.label, scan.window)
+        for operator in operators_in(translated.logical.expression)
+        if isinstance(operator, WScan | WScanUnion)
+        for scan in operator.scans
+    ]
+    return sampler_of(translated.catalog, scans)
 
 
 def _out_of_time(error: OutOfTimeError, options: PlanningOptions) -> UsageError:

@@ -60,6 +60,15 @@ def stats(
             rich_help_panel=opt.OUTPUT,
         ),
     ] = None,
+    sample: Annotated[
+        bool,
+        typer.Option(
+            "--sample/--no-sample",
+            help="Write a piece of each stream beside the catalog, from which planning estimates "
+            "paths and joins.",
+            rich_help_panel=opt.OUTPUT,
+        ),
+    ] = True,
     debug: opt.Debug = False,
 ) -> None:
     """Measure a stream, or a stored graph: rates, vertices, values and joins of each label."""
@@ -81,7 +90,9 @@ def stats(
         )
     files, graph = files_of(options)
     try:
-        catalog, measured = measured_catalog(files, graph, rows=rows or ROWS, strict=strict)
+        catalog, measured = measured_catalog(
+            files, graph, rows=rows or ROWS, strict=strict, sample=sample
+        )
     except EdgeFileError as error:
         raise UsageError(str(error), code="E-FILE") from error
     except RejectedRowError as error:

@@ -130,7 +130,9 @@ class Catalogs:
 def of_request(
     whole: Mapping[str, Any] | None, streams: Mapping[str, Any] | None
 ) -> Catalog | None:
-    """Returns the catalog of a request, without sources: clients cannot name files to read.
+    """Returns the catalog of a request, without sources and samples.
+
+    Clients cannot name files to read.
 
     Raises:
         UsageError: if the catalog is invalid, or the request has two catalogs.
@@ -141,9 +143,8 @@ def of_request(
     if document is None:
         return None
     catalog = _read(document)
-    return replace(
-        catalog, streams={n: replace(s, source=None) for n, s in catalog.streams.items()}
-    )
+    streams_alone = {n: replace(s, source=None) for n, s in catalog.streams.items()}
+    return replace(catalog, streams=streams_alone, sample_file=None)
 
 
 def document_of(catalog: Catalog | None) -> dict[str, Any] | None:

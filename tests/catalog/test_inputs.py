@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -141,7 +142,7 @@ def test_a_measured_catalog_describes_the_same_edges(
     assert measurement.rows == 3
     dump(catalog, "sub/catalog.yaml")
     loaded = load("sub/catalog.yaml")
-    assert loaded == catalog
+    assert replace(loaded, sample_file=None) == catalog
     again = files_of_stream(loaded.streams["input"], loaded.time_unit)
     assert [b.edges for f in again for b in read(f)] == [b.edges for f in inputs for b in read(f)]
     stored_again = files_of_stream(loaded.streams["stored"], loaded.time_unit)

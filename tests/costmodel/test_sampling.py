@@ -1,0 +1,242 @@
+"""Estimates from a sample against exact counts on the same edges."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from headrace.algebra import regex
+from headrace.algebra.window import Window
+from headrace.catalog.model import Catalog, LabelStatistics, Stream, StreamSample
+from headrace.costmodel.sampling.estimator import STEPS, Sampled, Sampler, draw, sampler_of
+from headrace.costmodel.sampling.evaluation import Evaluation, OverBudgetError, Steps
+from headrace.costmodel.sampling.relations import Edges, Either, Join, Reach, Relation
+from headrace.costmodel.sampling.snapshot import snapshots
+
+RANGE = 100
+WINDOW = Window(RANGE)
+A, B = Edges((("s", "a", WINDOW),)), Edges((("s", "b", WINDOW),))
+PLUS = Reach(regex.plus(regex.Symbol(0)), (A,))
+BOTH = Reach(
+    regex.plus(regex.alternation([regex.Symbol(0), regex.Symbol(1, inverse=True)])), (A, B)
+)
+PATH = Reach(regex.concat([regex.Symbol(0), regex.star(regex.Symbol(1))]), (A, B))
+CHAIN = Join(((0, 1), (1, 2)), (0, 1, 2), (A, B))
+ENDS = Join(((0, 1), (1, 2)), (0, 2), (A, B))
+CYCLE = Join(((0, 1), (1, 2), (2, 0)), (0, 1, 2), (A, B, A))
+CLOSED = Join(((0, 1), (1, 0)), (0, 1), (PLUS, B))
+RELATIONS: dict[str, Relation] = {
+    "a+": PLUS,
+    "(a|b-)+": BOTH,
+    "a/b*": PATH,
+    "a/b": CHAIN,
+    "a/b ends": ENDS,
+    "cycle": CYCLE,
+    "closed path": CLOSED,
+    "union": Either((PLUS, ENDS)),
+}
+Pairs = Sequence[tuple[int, int]]
+
+
+def catalog_of(a: Pairs, b: Pairs, seed: int = 0) -> Catalog:
+    """A stream of five windows in which each label repeats its pairs once a window."""
+    random = np.random.default_rng(seed)
+    src, trg, label, ts = [], [], [], []
+    for code, pairs in enumerate((a, b)):
+        for window in range(5):
+            for number in random.permutation(len(pairs)):
+                src.append(pairs[number][0])
+                trg.append(pairs[number][1])
+                label.append(code)
+                ts.append(window * RANGE + int(random.integers(RANGE)))
+    order = np.argsort(ts, kind="stable")
+    columns = [np.array(c)[order] for c in (src, trg, label, ts)]
+    sample = StreamSample(
+        ("a", "b"),
+        columns[0].astype(np.uint64),
+        columns[1].astype(np.uint64),
+        columns[2].astype(np.int32),
+        columns[3].astype(np.int64),
+        0,
+        5 * RANGE - 1,
+    )
+    statistics = {
+        name: LabelStatistics(len(pairs) / RANGE, len(pairs), len(pairs), len(pairs))
+        for name, pairs in (("a", a), ("b", b))
+    }
+    return Catalog({"s": Stream("s", statistics)}, samples={"s": sample})
+
+
+def sampler(catalog: Catalog, seed: int = 0) -> Sampler:
+    built = sampler_of(catalog, (*A.scans, *B.scans), seed)
+    assert built is not None
+    return built
+
+
+def exact(catalog: Catalog, relation: Relation) -> float:
+    """The number of rows, by an evaluation of all values without a bound on steps."""
+    evaluation = evaluation_of(catalog)
+    values, _ = evaluation.candidates(relation, 0)
+    return float(len(evaluation.rows(relation, 0, values).expiry))
+
+
+def evaluation_of(catalog: Catalog, steps: int = 10**9) -> Evaluation:
+    moment = sampler(catalog).instant
+    assert moment is not None
+    (now,) = snapshots(catalog.samples, (*A.scans, *B.scans), [moment])
+    return Evaluation(now, Steps(steps))
+
+
+def uniform(seed: int, vertices: int = 60, edges: int = 90) -> Pairs:
+    random = np.random.default_rng(seed)
+    return [(int(x), int(y)) for x, y in random.integers(vertices, size=(edges, 2))]
+
+
+def zipf(seed: int) -> Pairs:
+    random = np.random.default_rng(seed)
+    ends = np.minimum(random.zipf(1.6, size=(300, 2)), 200)
+    return [(int(x), int(y)) for x, y in ends]
+
+
+def grid(seed: int, side: int = 9) -> Pairs:
+    graph = nx.grid_2d_graph(side, side, create_using=nx.DiGraph)
+    return [(x * side + y, u * side + v) for (x, y), (u, v) in graph.edges if (x, y) < (u, v)]
+
+
+def clique(seed: int, size: int = 14) -> Pairs:
+    return [(x, y) for x in range(size) for y in range(size) if x != y]
+
+
+GRAPHS: dict[str, Callable[[int], Pairs]] = {
+    "uniform": uniform,
+    "zipf": zipf,
+    "grid": grid,
+    "clique": clique,
+}
+
+
+def test_reach_gives_the_pairs_of_the_transitive_closure() -> None:
+    for name, graph in GRAPHS.items():
+        catalog = catalog_of(graph(1), graph(2))
+        evaluation = evaluation_of(catalog)
+        sources, targets, _ = evaluation.snapshot.edges[A.scans[0]]
+        edges = nx.DiGraph(list(zip(sources.tolist(), targets.tolist(), strict=True)))
+        closure = nx.transitive_closure(edges, reflexive=False)
+        values, _ = evaluation.candidates(PLUS, 0)
+        first, second = evaluation.rows(PLUS, 0, values).columns
+        assert set(zip(first.tolist(), second.tolist(), strict=True)) == set(closure.edges), name
+
+
+def test_a_pair_expires_with_the_path_that_lasts_longest() -> None:
+    catalog = catalog_of(uniform(3), uniform(4))
+    evaluation = evaluation_of(catalog)
+    values, _ = evaluation.candidates(BOTH, 0)
+    rows = evaluation.rows(BOTH, 0, values)
+    a, b = (evaluation.snapshot.edges[scan] for scan in (*A.scans, *B.scans))
+    for moment in sorted({*rows.expiry.tolist()})[::7]:
+        graph = nx.DiGraph()
+        graph.add_edges_from(
+            [(x, y) for x, y, e in zip(*(c.tolist() for c in a), strict=True) if e >= moment]
+            + [(y, x) for x, y, e in zip(*(c.tolist() for c in b), strict=True) if e >= moment]
+        )
+        late = rows.expiry >= moment
+        pairs = zip(rows.columns[0][late].tolist(), rows.columns[1][late].tolist(), strict=True)
+        assert set(pairs) == set(nx.transitive_closure(graph, reflexive=False).edges)
+
+
+def test_joins_agree_with_nested_loops() -> None:
+    catalog = catalog_of(uniform(5), uniform(6))
+    evaluation = evaluation_of(catalog)
+    a, b = (
+        {
+            (x, y)
+            for x, y in zip(*(c.tolist() for c in evaluation.snapshot.edges[s][:2]), strict=True)
+        }
+        for s in (*A.scans, *B.scans)
+    )
+    chain = {(x, y, z) for x, y in a for v, z in b if y == v}
+    cycle = {(x, y, z) for x, y, z in chain if (z, x) in a}
+    assert exact(catalog, CHAIN) == len(chain)
+    assert exact(catalog, ENDS) == len({(x, z) for x, _, z in chain})
+    assert exact(catalog, CYCLE) == len(cycle)
+
+
+@pytest.mark.parametrize("name", RELATIONS)
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_estimates_are_near_exact_counts(graph: str, name: str) -> None:
+    catalog = catalog_of(GRAPHS[graph](7), GRAPHS[graph](8))
+    estimate = sampler(catalog).estimate(RELATIONS[name])
+    assert estimate is not None
+    count = exact(catalog, RELATIONS[name])
+    assert abs(estimate.population - count) <= 4 * estimate.standard_error * count + 1e-9
+    assert all(0 <= distinct <= 300 for distinct in estimate.distinct)
+
+
+def test_the_mean_over_many_samples_is_the_exact_count() -> None:
+    catalog = catalog_of(zipf(9), zipf(10))
+    evaluation = evaluation_of(catalog)
+    values, degrees = evaluation.candidates(ENDS, 0)
+    counts = np.bincount(evaluation.rows(ENDS, 0, values).columns[0], minlength=values.max() + 1)
+    estimates = []
+    for seed in range(400):
+        drawn, probability = draw(degrees, 8, seed)
+        estimates.append(float((counts[values[drawn]] / probability).sum()))
+    error = np.std(estimates, ddof=1) / np.sqrt(len(estimates))
+    assert abs(np.mean(estimates) - counts.sum()) < 4 * error
+    assert error < 0.05 * counts.sum()
+
+
+def test_edges_that_repeat_once_a_window_are_renewed_once_a_window() -> None:
+    catalog = catalog_of(uniform(11, edges=400), uniform(12))
+    single = Join(((0, 1), (2, 2)), (0, 1), (A, B))
+    estimate = sampler(catalog).estimate(Reach(regex.Symbol(0, inverse=True), (A,)))
+    assert estimate is not None
+    assert 0.7 < estimate.rate * RANGE / estimate.population < 1.5
+    assert sampler(catalog).estimate(single) is None, "a product is not sampled"
+
+
+def test_steps_bound_an_evaluation() -> None:
+    dense = clique(0, size=60)
+    catalog = catalog_of(dense, dense)
+    evaluation = evaluation_of(catalog, 1000)
+    values, _ = evaluation.candidates(PLUS, 0)
+    with pytest.raises(OverBudgetError):
+        evaluation.rows(PLUS, 0, values)
+    built = sampler(catalog)
+    for relation in RELATIONS.values():
+        built.estimate(relation)
+    assert built.steps.taken <= STEPS
+
+
+def test_a_sample_shorter_than_the_window_gives_no_estimates() -> None:
+    catalog = catalog_of(uniform(13), uniform(14))
+    long = ("s", "a", Window(5 * RANGE))
+    assert sampler_of(catalog, [long]) is None
+    assert sampler_of(Catalog(catalog.streams), A.scans) is None
+
+
+CODE = """
+from tests.costmodel.test_sampling import *
+catalog = catalog_of(zipf(15), zipf(16))
+print(repr([sampler(catalog).estimate(relation) for relation in RELATIONS.values()]))
+"""
+
+
+def test_two_processes_estimate_equally() -> None:
+    done = [
+        subprocess.run(
+            [sys.executable, "-c", CODE],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)},
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert Sampled.__name__ in done[0]
+    assert done[0] == done[1]
