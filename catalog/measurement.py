@@ -61,7 +61,7 @@ class Measurement:
         more_labels: whether some labels were not measured.
         warnings: doubts about the files, in sentences for a person.
         numeric: whether all vertices are strings that hold whole numbers.
-        ends: the sketches of the vertices of the most frequent labels.
+        ends: the sketches of the vertices of the compared labels with the most edges.
         sample: a piece of the stream near the end of the rows; None without one.
     """
 
@@ -126,7 +126,8 @@ def measure_files(
         now: the time of measurement; the clock's by default.
         strict: whether a rejected row raises.
         on_progress: called with (bytes read, total bytes) of the current file.
-        labels: the requested labels; all of them are measured.
+        labels: the requested labels; all of them are measured, and joint statistics compare only
+            them.
         enough: called after each batch; once it returns true, at most one more batch of each
             remaining file is read.
         sample: whether to keep a sample of the stream.
@@ -136,7 +137,7 @@ def measure_files(
         RejectedRowError: in strict reading.
     """
     check_not_empty(files)
-    seen = _Labels((*labels, *(f.label for f in files if f.label is not None)))
+    seen = _Labels((*labels, *(f.label for f in files if f.label is not None)), compared=labels)
     for file in files:
         if file.label is not None:
             seen.of(file.label)
@@ -202,13 +203,17 @@ def _insertions(edges: pa.RecordBatch) -> pa.RecordBatch:
 
 
 class _Labels:
-    """The measured labels: all of ``requested``, and at most :data:`MOST_LABELS` others."""
+    """The measured labels: all of ``requested``, and at most :data:`MOST_LABELS` others.
 
-    def __init__(self, requested: Iterable[str] = ()) -> None:
+    Joint statistics compare the labels ``compared``; all if there are none.
+    """
+
+    def __init__(self, requested: Iterable[str] = (), compared: Iterable[str] = ()) -> None:
         self.measured: dict[str, LabelSketches] = {}
         self.codes: dict[str, int] = {}
         self.more = False
         self._requested = frozenset(requested)
+        self._compared = frozenset(compared)
 
     def of(self, label: str) -> LabelSketches | None:
         """The label's entry; None if too many labels are measured already."""
@@ -223,8 +228,12 @@ class _Labels:
 
     @property
     def ends(self) -> Ends:
-        """The sketches of the ends of the labels with the most edges."""
-        frequent = sorted(self.measured.items(), key=lambda item: (-item[1].edges, item[0]))
+        """The sketches of the ends of the compared labels with the most edges."""
+        compared = self._compared & self.measured.keys() or self.measured.keys()
+        frequent = sorted(
+            ((label, self.measured[label]) for label in compared),
+            key=lambda item: (-item[1].edges, item[0]),
+        )
         return MappingProxyType(
             {
                 (label, end): sketches.sketch(end)

@@ -110,8 +110,8 @@ class PropertyStatistics:
     Attributes:
         nulls: the share of edges without the property, from 0 to 1.
         common: the most common values, each with its share of all edges, the most common first.
-        quantiles: the smallest value, values that split the others into equal parts, and the
-            largest value; empty if unknown. They have one type, and booleans have none.
+        quantiles: the smallest value, values that split the edges with a value into equal parts,
+            and the largest value; empty if unknown. They have one type, and booleans have none.
     """
 
     nulls: float = 0.0

@@ -18,7 +18,7 @@ numbers: the same input has the same statistics, and so the same plan.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -28,12 +28,15 @@ from .raw import Column
 
 KEPT = 1 << 16
 COUNTERS = 1 << 10
+COMPARED = 1 << 14
+"""The most values of a sketch that are compared with another sketch."""
 SAMPLED = 1 << 12
 """The number of rows that a :class:`RowSample` keeps."""
 
 Hashes = NDArray[np.uint64]
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
 
 
 class Sketch:
@@ -89,49 +92,67 @@ class Sketch:
 
         The counts are exact up to ``KEPT`` distinct values.
         """
-        hashes, counts = self._heavy
+        hashes, counts = self._heavy()
         order = np.lexsort((hashes, -counts))[:most]
         return hashes[order], counts[order]
 
-    def product(self, other: Sketch) -> float:
-        """The sum over all values of the product of the values' counts in both sketches.
+    def degrees(self) -> Degrees:
+        """The counts to compare with those of another sketch."""
+        hashes, counts = self._heavy()
+        if len(hashes) > COUNTERS:
+            largest = np.sort(np.argpartition(counts, -COUNTERS)[-COUNTERS:])
+            hashes, counts = hashes[largest], counts[largest]
+        kept = self._hashes, self._counts
+        if len(self._hashes) > COMPARED:
+            limit = int(self._hashes[COMPARED])
+            kept = self._hashes[:COMPARED], self._counts[:COMPARED]
+        else:
+            limit = int(self._hashes[-1]) if self._overflowed else 1 << 64
+        return Degrees(self._total, limit, kept, (hashes, counts))
 
-        Exact if neither sketch has overflowed. Otherwise values that are frequent in both have
-        their counters, and the values kept by both stand for all others.
-        """
-        return self._combined(other, lambda left, right: left * right)
-
-    def shared(self, other: Sketch) -> float:
-        """The number of distinct values that both sketches have; exact as :meth:`product`."""
-        return self._combined(other, lambda left, right: np.ones(len(left)))
-
-    def _combined(self, other: Sketch, term: Callable[[Floats, Floats], Floats]) -> float:
-        hashes, left, right = _common((self._hashes, self._counts), (other._hashes, other._counts))
-        if not (self._overflowed or other._overflowed):
-            return float(term(left, right).sum())
-        limit = min(self._limit, other._limit)
-        heavy = _common(self._heavy, other._heavy)
-        sampled = (hashes < np.uint64(limit)) & ~np.isin(hashes, heavy[0])
-        rest = float(term(left[sampled], right[sampled]).sum()) * (2.0**64 / limit)
-        return float(term(*heavy[1:]).sum()) + rest
-
-    @property
-    def _limit(self) -> int:
-        """The sketch keeps all values whose hashes are below this number."""
-        return int(self._hashes[-1]) if self._overflowed else 1 << 64
-
-    @property
     def _heavy(self) -> tuple[Hashes, Counts]:
         """The values with counters; all values if the sketch has not overflowed."""
         if not self._overflowed:
             return self._hashes, self._counts
         hashes, counts = self._frequent
-        _, mine, exact = np.intersect1d(
-            hashes, self._hashes, assume_unique=True, return_indices=True
-        )
+        mine, exact = _matching(hashes, self._hashes)
         counts = counts.copy()
         counts[mine] = self._counts[exact]
         return hashes, counts
+
+
+@dataclass(frozen=True, slots=True)
+class Degrees:
+    """The number of occurrences of values, to compare two sketches.
+
+    Attributes:
+        total: the number of occurrences of all values.
+        limit: the values with hashes below this number are in ``kept``; 2**64 if all are.
+        kept: at most ``COMPARED`` values by ascending hash, with their counts.
+        frequent: at most ``COUNTERS`` values by ascending hash, with their counts.
+    """
+
+    total: int
+    limit: int
+    kept: tuple[Hashes, Counts]
+    frequent: tuple[Hashes, Counts]
+
+    def compared(self, other: Degrees) -> tuple[float, float]:
+        """The sum over all values of the product of both counts, and the number of shared values.
+
+        Both are exact if both sides keep all values. Otherwise values that are frequent on both
+        sides have their counters, and the other values kept by both stand for the rest.
+        """
+        hashes, left, right = _common(self.kept, other.kept)
+        limit = min(self.limit, other.limit)
+        if limit == 1 << 64:
+            return float(left @ right), float(len(hashes))
+        frequent, of_left, of_right = _common(self.frequent, other.frequent)
+        sampled = hashes < np.uint64(limit)
+        sampled[_matching(hashes, frequent)[0]] = False
+        scale = 2.0**64 / limit
+        product = float(of_left @ of_right) + scale * float(left[sampled] @ right[sampled])
+        return product, len(frequent) + scale * float(sampled.sum())
 
 
 class RowSample:
@@ -201,8 +222,20 @@ def _common(
     left: tuple[Hashes, Counts], right: tuple[Hashes, Counts]
 ) -> tuple[Hashes, Floats, Floats]:
     """The hashes that both sides have, and the counts of each side."""
-    hashes, i, j = np.intersect1d(left[0], right[0], assume_unique=True, return_indices=True)
-    return hashes, left[1][i].astype(np.float64), right[1][j].astype(np.float64)
+    i, j = _matching(left[0], right[0])
+    return left[0][i], left[1][i].astype(np.float64), right[1][j].astype(np.float64)
+
+
+def _matching(left: Hashes, right: Hashes) -> tuple[Places, Places]:
+    """The places of the hashes that both sides have; both are ascending without repeats."""
+    if len(left) > len(right):
+        j, i = _matching(right, left)
+        return i, j
+    if not len(left):
+        return np.empty(0, np.intp), np.empty(0, np.intp)
+    place = np.minimum(np.searchsorted(right, left), len(right) - 1)
+    (i,) = np.nonzero(right[place] == left)
+    return i, place[i]
 
 
 def hashes_of(values: Column) -> Hashes:

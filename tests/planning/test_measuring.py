@@ -215,3 +215,20 @@ def test_a_label_of_the_query_is_measured_among_very_many(
             translate_query(PlanRequest("Answer(x, y) <- l10(x, y) WINDOW 9", **request))
         with pytest.raises(InvalidQueryError, match="labels that the catalog does not list"):
             translate_query(PlanRequest("Answer(x, y) <- _(x, y) WINDOW 9", **request))
+
+
+def test_joint_statistics_are_of_the_labels_of_the_query(tmp_path: Path) -> None:
+    """Also across the streams of a catalog, and if other labels have more edges."""
+    one, other = tmp_path / "one.csv", tmp_path / "other.csv"
+    frequent = "".join(f"1,2,l{k % 9},{k}\n" for k in range(90))
+    one.write_text(HEADER + frequent + "1,2,a,1\n1,3,a,2\n")
+    other.write_text(HEADER + "3,1,b,1\n")
+    query = "Answer(x, z) <- a(x, y), b(y, z) WINDOW 9"
+    done = translated(query, catalog_of(one=of_file(one), other=of_file(other)))
+    joint = done.catalog.joint_of(("other", "b", "src"), ("one", "a", "trg"))
+    assert joint is not None
+    assert (joint.selectivity, joint.shared) == (0.5, 1)
+    assert {end[1] for joint in done.catalog.joint for end in (joint.left, joint.right)} == {
+        "a",
+        "b",
+    }
