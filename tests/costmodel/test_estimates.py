@@ -26,7 +26,7 @@ from headrace.algebra.window import Window
 from headrace.catalog import Catalog, LabelStatistics, Stream
 from headrace.catalog.model import PropertyType
 from headrace.costmodel import Assumptions, Characteristics, CostModel, CostModelError
-from headrace.costmodel.estimates import LARGEST
+from headrace.costmodel.characteristics import LARGEST
 from headrace.costmodel.model import Kind
 
 KINDS: tuple[Kind, ...] = ("thesis", "saturating")
