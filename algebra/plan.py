@@ -59,6 +59,22 @@ class Estimate(_Model):
     population: float = Field(ge=0, description="results valid at an instant")
     cost: float = Field(ge=0, description="of this operator alone, per time unit")
     cumulative_cost: float = Field(ge=0, description="of the tree below and with it")
+    derivation_rate: float | None = Field(
+        default=None,
+        ge=0,
+        exclude_if=lambda rate: rate is None,
+        description="rows emitted per time unit, where some repeat others; absent: as rate",
+    )
+
+    @property
+    def emitted_rate(self) -> float:
+        """Rows that the operator emits per time unit, with those that repeat others."""
+        return self.rate if self.derivation_rate is None else self.derivation_rate
+
+    @property
+    def emitted_population(self) -> float:
+        """Emitted rows that are valid at an instant, with those that repeat others."""
+        return self.population * (self.emitted_rate / self.rate if self.rate else 1.0)
 
 
 class NodeProperties(_Model):

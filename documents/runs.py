@@ -202,7 +202,9 @@ def measured_document(measured: Measured) -> MeasuredDocument:
         state_entries=done.state_entries,
         state_bytes=done.state_bytes,
         estimate=OperatorNumbers(
-            rate=expected.rate, validity=expected.interval, population=expected.population
+            rate=expected.emitted_rate,
+            validity=expected.interval,
+            population=expected.emitted_population,
         ),
         q_error=OperatorNumbers(
             rate=errors.rate, validity=errors.validity, population=errors.population

@@ -29,7 +29,7 @@ from ..algebra.properties import SINGLE, Convention, DeliveredProperties, Update
 from ..costmodel.characteristics import Characteristics
 from ..rules.registry import implementations_by_operator
 from .cost import CostEstimator
-from .emission import emitted
+from .emission import emits, emitted
 from .errors import CannotPlanError
 from .goals import Costed
 from .physical_properties import delivered
@@ -152,7 +152,9 @@ class CanonicalPlans:
         costed = Costed(self._share(output, delivers), tuple(map(self._share, read, below)))
         local = self._cost_model.cost(operator, *costed)
         cost = sum([step.cost for step in inputs], local)
-        return Step(operator, inputs, estimate, local, cost, delivers, costed)
+        emitting = [(step.estimate, step.emits) for step in inputs]
+        emission = emits(operator, estimate, emitting, widths)
+        return Step(operator, inputs, estimate, local, cost, delivers, emission, costed)
 
     def _share(self, rows: Characteristics, delivers: DeliveredProperties) -> Characteristics:
         """The rows on the busiest partition."""

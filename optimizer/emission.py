@@ -15,10 +15,11 @@ COALESCE below the operator that would multiply such repeats.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
 from ..algebra.physical import Exchange, FollowsAutomaton, PhysicalOperator, Retract, ToKernel
-from ..costmodel.characteristics import Characteristics
+from ..costmodel.characteristics import LARGEST, Characteristics
 
 MOVES = (Exchange, Retract, ToKernel)
 """Operators over the rows of their own group, whose repeats they pass on."""
@@ -60,6 +61,32 @@ def emitted(
         return _read(output, coalesced[0]), read
     own = output.repeats if repeating(output) else 1.0
     return output.emitted(own * prod(repeated)), read
+
+
+def emits(
+    operator: PhysicalOperator,
+    output: Characteristics,
+    inputs: Sequence[tuple[Characteristics, float]],
+    widths: tuple[int, ...],
+) -> float:
+    """The rows that an operator of a plan emits per time unit.
+
+    Args:
+        operator: the operator.
+        output: the estimate of its group.
+        inputs: for each input the estimate of its group, and the rows that its operator emits.
+        widths: the numbers of columns of the inputs.
+
+    In contrast to :func:`emitted`, the repeats of all operators below count.
+    """
+    if operator.coalesces or isinstance(operator, FollowsAutomaton):
+        return output.arrival_rate
+    factor = prod(
+        [emitting / rows.arrival_rate if rows.arrival_rate else 1.0 for rows, emitting in inputs]
+    )
+    if not (operator.keeps_coalesced(widths) or isinstance(operator, MOVES)):
+        factor *= output.repeats
+    return min(output.arrival_rate * factor, LARGEST)
 
 
 def _read(rows: Characteristics, coalesced: bool) -> Characteristics:

@@ -12,6 +12,7 @@ from ..algebra.properties import DeliveredProperties, RequiredProperties
 from ..memo import Group, GroupId, PlanTree, Winner
 from ..memo.deep import Work, finished
 from .coster import Coster
+from .emission import emits
 from .errors import CannotPlanError
 from .goals import Choice
 from .plan_space import PlanGoal
@@ -105,13 +106,16 @@ def _step_of_tree(coster: Coster, tree: PlanTree[PlanGoal, Choice]) -> Work[Step
 def chosen_step(coster: Coster, group: GroupId, choice: Choice, inputs: tuple[Step, ...]) -> Step:
     """The step of a choice over its input plans."""
     below = tuple(step.delivers for step in inputs)
+    estimate = coster.estimate(group)
+    read = [(step.estimate, step.emits) for step in inputs]
     return Step(
         choice.operator,
         inputs,
-        coster.estimate(group),
+        estimate,
         choice.local,
         sum([step.cost for step in inputs], choice.local),
         coster.delivered(choice, below),
+        emits(choice.operator, estimate, read, coster.widths(choice)),
         choice.costed,
         coster.groups.find(group),
         choice.source,

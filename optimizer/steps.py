@@ -15,6 +15,7 @@ from ..algebra.physical import HashJoin, PhysicalOperator, Scan
 from ..algebra.plan import Estimate, NodeProperties, PhysicalPlan, PlanNode, PlanStream, PlanWindow
 from ..algebra.properties import DeliveredProperties
 from ..costmodel.characteristics import Characteristics
+from .emission import LEAST_REPEATS
 from .goals import Costed
 
 
@@ -29,6 +30,7 @@ class Step:
         local: its own cost per time unit.
         cost: the cost of the tree of this step.
         delivers: the physical properties of its rows.
+        emits: the rows that it emits per time unit, with those that repeat others.
         costed: the rows that it and its inputs emit on the busiest partition, from which its own
             cost was computed.
         group: the memo's group; None outside the memo.
@@ -42,6 +44,7 @@ class Step:
     local: float
     cost: float
     delivers: DeliveredProperties
+    emits: float
     costed: Costed
     group: int | None = None
     source: int | None = None
@@ -152,10 +155,12 @@ def _properties(delivers: DeliveredProperties) -> NodeProperties:
 
 def _estimate(step: Step) -> Estimate:
     validity = step.estimate.validity
+    rate, emits = step.estimate.arrival_rate, step.emits
     return Estimate(
-        rate=step.estimate.arrival_rate,
+        rate=rate,
         interval=None if isinf(validity) else validity,
         population=step.estimate.population,
         cost=step.local,
         cumulative_cost=step.cost,
+        derivation_rate=emits if emits > rate * LEAST_REPEATS else None,
     )

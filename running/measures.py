@@ -60,7 +60,7 @@ class Measured:
 
     @property
     def q_errors(self) -> QErrors:
-        """The q-errors of the estimates.
+        """The q-errors of the estimates of the emitted rows, with those that repeat others.
 
         A rate below one row in the whole run counts as one row, and a population below one row
         for one time unit as that: a q-error over zero would be infinite.
@@ -68,10 +68,10 @@ class Measured:
         if not self.ticks and not self.counters.endless:
             return QErrors()
         expected, least = self.estimate, 1 / max(self.ticks, 1)
-        population = _q_error(expected.population, self.population, least)
+        population = _q_error(expected.emitted_population, self.population, least)
         if expected.interval is None or not self.ticks:
             return QErrors(population=population)
-        rate = _q_error(expected.rate, self.rate, least)
+        rate = _q_error(expected.emitted_rate, self.rate, least)
         if not self.validity or not expected.interval:
             return QErrors(rate, None, population)
         return QErrors(rate, _q_error(expected.interval, self.validity), population)

@@ -33,7 +33,9 @@ def box_lines(box: BoxDocument, picture: PictureDocument) -> list[str]:
     if box.estimate is not None:
         per = picture.per
         lines.append(
-            f"{per(box.estimate.rate)} rows/{per.sign}, valid "
+            f"{per(box.estimate.rate)} rows/{per.sign}, "
+            + (f"{per(rate)} emitted, " if (rate := box.estimate.derivation_rate) else "")
+            + "valid "
             f"{duration(box.estimate.interval, picture.time_unit)}, "
             f"{number(box.estimate.population)} held"
         )

@@ -13,6 +13,7 @@ from html import escape
 from pathlib import Path
 from string import Template
 
+from ...algebra.plan import Estimate
 from ...documents.numbers import duration, number, printable, share
 from ...documents.picture import BoxDocument, PictureDocument
 
@@ -83,6 +84,13 @@ def _tree(picture: PictureDocument) -> str:
     return "\n".join(out)
 
 
+def _emitted(estimate: Estimate, picture: PictureDocument) -> list[tuple[str, str]]:
+    """The fact about emitted rows, where some repeat others."""
+    if estimate.derivation_rate is None:
+        return []
+    return [(f"emitted/{picture.per.sign}", picture.per(estimate.derivation_rate))]
+
+
 def _box(box: BoxDocument, picture: PictureDocument, shared: bool) -> str:
     mark = f" #{box.id}" if shared else ""
     heat, cost, rate = "", "", ""
@@ -103,6 +111,7 @@ def _box(box: BoxDocument, picture: PictureDocument, shared: bool) -> str:
             (f"cost/{unit}", f"{per(estimate.cost)} ({cost} of the plan)"),
             ("cost so far", per(estimate.cumulative_cost)),
             (f"rows/{unit}", per(estimate.rate)),
+            *_emitted(estimate, picture),
             ("valid", valid),
             ("rows held", number(estimate.population)),
             *facts,

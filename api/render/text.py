@@ -94,12 +94,17 @@ def _with_estimates(
 ) -> str:
     unit = picture.per.sign
     own = (f"rows/{unit}", "valid", "rows held", f"cost/{unit}", "share", "total")
-    header = (*own, *more.heads)
+    emitted = any(box.estimate and box.estimate.derivation_rate for box in picture.boxes)
+    header = (*own, *([f"emitted/{unit}"] if emitted else []), *more.heads)
     unknown = ("",) * len(more.heads)
     table = [
         ("",) * len(header)
         if line.again or line.box.estimate is None
-        else (*_cells(line.box.estimate, picture), *more.cells.get(line.box.id, unknown))
+        else (
+            *_cells(line.box.estimate, picture),
+            *([picture.per(line.box.estimate.emitted_rate)] if emitted else []),
+            *more.cells.get(line.box.id, unknown),
+        )
         for line in lines
     ]
     widths = [max(len(row[k]) for row in (header, *table)) for k in range(len(header))]

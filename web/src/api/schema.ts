@@ -575,6 +575,11 @@ export interface components {
              */
             readonly cumulative_cost: number;
             /**
+             * Derivation Rate
+             * @description rows emitted per time unit, where some repeat others; absent: as rate
+             */
+            readonly derivation_rate?: number | null;
+            /**
              * Interval
              * @description mean validity in time units; null: without end
              */

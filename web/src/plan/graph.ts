@@ -112,7 +112,9 @@ export function thickness(rate: number, most: number): number {
 }
 
 export function numbersOf(estimate: Estimate, { per: unit, seconds }: PictureDocument): string {
-  const rate = `${per(estimate.rate, unit)}/${unit.sign}`;
+  const { rate: distinct, derivation_rate: derived } = estimate;
+  const emitted = derived == null ? "" : ` (${per(derived, unit)} emitted)`;
+  const rate = `${per(distinct, unit)}/${unit.sign}${emitted}`;
   return `${rate} · valid ${duration(estimate.interval, seconds)} · holds ${number(estimate.population)}`;
 }
 
