@@ -34,7 +34,7 @@ class Stream:
     bundled: Callable[[], Iterable[Row]] | None = None
     vertices: Callable[[Path], Vertices] | None = None
     bundled_vertices: Callable[[], Vertices] | None = None
-    count: int = 15_000
+    count: int = 60_000
     at: float = 0.5
     time_unit: str = "second"
 

@@ -14,9 +14,21 @@ from dataclasses import fields
 from hashlib import sha256
 from typing import Any
 
+from sqlglot import exp
+
+from headrace.algebra import predicate
 from headrace.algebra.physical import HashJoin, MergeUnion, PhysicalOperator
 from headrace.algebra.plan import PhysicalPlan
 
+_MIRRORED: Mapping[type[exp.Expression], type[exp.Expression]] = {
+    exp.LT: exp.GT,
+    exp.GT: exp.LT,
+    exp.LTE: exp.GTE,
+    exp.GTE: exp.LTE,
+    exp.EQ: exp.EQ,
+    exp.NEQ: exp.NEQ,
+}
+"""The comparisons with their sides exchanged."""
 _COLUMN = re.compile(r"\bc(\d+)\b")
 
 
@@ -36,11 +48,11 @@ def form(plan: PhysicalPlan) -> str:
 
 
 def mirrors(plan: PhysicalPlan) -> int:
-    """The number of plans with the form of a plan: two for each join of different inputs."""
+    """The number of plans with the form of a plan: two for each join or union of two inputs."""
     own, count = forms(plan), 1
     for node in plan.nodes:
-        if isinstance(node.operator, HashJoin) and len({own[i] for i in node.inputs}) == 2:
-            count *= 2
+        if isinstance(node.operator, HashJoin | MergeUnion):
+            count *= len({own[i] for i in node.inputs})
     return count
 
 
@@ -76,6 +88,7 @@ def _join(join: HashJoin, inputs: list[str], order: tuple[int, int]) -> list[str
     residual = join.residual
     if residual is not None:
         residual = _COLUMN.sub(lambda match: f"c{numbers[int(match[1])]}", residual)
+        residual = _turned(predicate.checked(residual))
     horizon = None if join.horizon is None else [join.horizon[i] for i in order]
     essence = [
         [[numbers[v] for v in binding] for binding in bindings],
@@ -85,6 +98,25 @@ def _join(join: HashJoin, inputs: list[str], order: tuple[int, int]) -> list[str
         join.update_pattern,
     ]
     return [join.op, json.dumps(essence, default=str), *(inputs[i] for i in order)]
+
+
+def _turned(condition: Any) -> str:
+    """A condition with its conjuncts and the sides of its comparisons in a fixed order."""
+    if isinstance(condition, exp.Paren):
+        return _turned(condition.this)
+    if isinstance(condition, exp.And):
+        return " AND ".join(sorted((_turned(condition.left), _turned(condition.right))))
+    if type(condition) in _MIRRORED:
+        sides = _sql(condition.left), _sql(condition.right)
+        signs = condition.key, _MIRRORED[type(condition)].key
+        return min(
+            f"{a} {sign} {b}" for (a, b), sign in zip((sides, sides[::-1]), signs, strict=True)
+        )
+    return _sql(condition)
+
+
+def _sql(condition: exp.Expression) -> str:
+    return str(condition.sql(normalize=True))
 
 
 def _arguments(operator: Any) -> Mapping[str, Any]:

@@ -6,6 +6,9 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
+SHORTEST = 0.05
+"""Seconds: below, a longer window is tried; shorter runs are repeated within a measurement."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:

@@ -23,7 +23,7 @@ import pyarrow as pa
 from bench.regret.answers import Answer, TooManyAnswersError
 from bench.regret.candidates import WRITTEN, Candidate, candidates
 from bench.regret.forms import forms, picture
-from bench.regret.job import Job
+from bench.regret.job import SHORTEST, Job
 from bench.regret.kinds import kind_of
 from bench.regret.runs import Run, batches_of, run
 from bench.regret.statistics import is_narrow, median_interval, middle
@@ -32,11 +32,9 @@ from headrace.catalog.edges import EdgeFile
 from headrace.catalog.inputs import measured_catalog
 from headrace.catalog.model import Catalog
 from headrace.executor.kernels.compiling import KernelCache
-from headrace.running.measures import measured
+from headrace.running.measures import QErrors, measured
 
 CAP = 10.0
-SHORTEST = 0.05
-"""Seconds: below, a longer window is tried; shorter runs are repeated within a measurement."""
 
 
 @dataclass(slots=True)
@@ -205,7 +203,7 @@ class _Query:
         own.stopped = done.stopped
         own.times.append(done.seconds)
         if done.answer is not None and self._reference is not None:
-            own.agrees = _compared(self._reference, done)
+            own.agrees = comparison(self._reference, done)
         elif done.answer is not None:
             own.agrees = "same"
         if not done.stopped:
@@ -232,7 +230,7 @@ class _Query:
                 self._fastest = min(own.times[0] for own in running)
 
     def _repeats(self) -> int:
-        return max(1, min(5, round(2 * SHORTEST / max(self._fastest, 1e-3))))
+        return max(1, min(10, round(2 * SHORTEST / max(self._fastest, 1e-3))))
 
     def _late(self, began: float, part: float = 1.0) -> bool:
         return time.process_time() - began > part * self._settings.query_limit
@@ -323,7 +321,13 @@ def ratios(one: Sequence[float], other: Sequence[float]) -> list[float]:
     return [a / b for a, b in zip(one, other, strict=False)]
 
 
-def _compared(reference: Answer, done: Run) -> str:
+def comparison(reference: Answer, done: Run) -> str:
+    """How the answer of a run compares with that of a complete run.
+
+    Returns:
+        ``same``, ``same before the cap`` up to the instant that the run reached, ``different``, or
+        nothing for a run that ended before it had an answer.
+    """
     assert done.answer is not None
     if done.reached is None and not done.stopped:
         return "same" if done.answer.digest == reference.digest else "different"
@@ -348,7 +352,8 @@ def _operators(candidate: Candidate, done: Run) -> list[dict[str, Any]]:
         if plan.digest != candidate.plan.digest:
             continue
         for node, values in measured(plan, done.counters, done.ticks).items():
-            errors = values.q_errors
+            # Of an operator without a row only the rate is compared, as one row in the whole run.
+            errors = values.q_errors if values.counters.rows_out else QErrors(values.q_errors.rate)
             rows.append(
                 {
                     "form": own[node],

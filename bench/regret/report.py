@@ -13,6 +13,7 @@ from typing import Any
 
 from bench.measuring import headline
 from bench.regret.candidates import DEFAULT, WRITTEN
+from bench.regret.job import SHORTEST
 from bench.regret.plots import distribution
 from bench.regret.series import rows_of
 from bench.regret.statistics import kendall, quantile
@@ -40,6 +41,9 @@ def write_report(files: Sequence[Path], out: Path | None) -> str:
         if not measured:
             continue
         parts += ["### Regret", "", *_regrets(measured), ""]
+        longer = [row for row in measured if fastest_seconds(row) >= SHORTEST]
+        parts += [f"Of queries whose fastest plan takes {SHORTEST * 1000:g} ms or more:", ""]
+        parts += [*_regrets(longer), ""]
         parts += ["By stream, of the default model:", "", *_by("stream", measured), ""]
         parts += ["By kind of query:", "", *_by("kind", measured), ""]
         parts += ["The largest:", "", *_worst(measured), ""]
@@ -115,6 +119,11 @@ def regret(row: Mapping[str, Any], role: str) -> float | None:
     return None if compared is None else max(1.0, compared["ratio"])
 
 
+def fastest_seconds(row: Mapping[str, Any]) -> float:
+    """The time of the fastest plan of a query."""
+    return min(time_of(plan) for plan in row["plans"])
+
+
 def written_over_chosen(row: Mapping[str, Any], model: str) -> float | None:
     """The time of the plan as written over that of a chosen plan; None without one of them."""
     chosen, written = row["compared"].get(CHOSEN + model), row["compared"].get(WRITTEN)
@@ -176,6 +185,7 @@ def _worst(rows: Rows) -> list[str]:
                 row["stream"],
                 f"{row['query']}: `{_one_line(row['text'])}`",
                 " ".join(row["window"]),
+                f"{1000 * fastest_seconds(row):.0f}",
                 f"{value:.2f}",
                 f"{compared['low']:.2f}-{high}",
                 "-" if written is None else f"{written:.2f}",

@@ -6,6 +6,7 @@ A row is keyed by (label, stream, query, seed). A row that the file has is not m
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -25,7 +26,9 @@ from bench.regret.job import Job, Settings
 from bench.regret.workload import Query, workload
 
 PATIENCE = 6.0
-"""A process is ended after this many times the processor time of a query, in wall time."""
+STARTING = 120.0
+"""A process is ended after this many seconds and :data:`PATIENCE` times the processor time of a
+query, in wall time."""
 MOST_KILLS = 3
 Key = tuple[str, str, str, int]
 
@@ -85,8 +88,7 @@ def measure_all(series: Series, console: Console, minutes: float | None = None) 
                     "kind": query.kind, "text": query.text,
                     "bundled": series.data is None, "machine": about,
                 }  # fmt: skip
-                with series.out.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps({**head, **row}) + "\n")
+                _append(series.out, {**head, **row})
                 progress.console.print(
                     f"{cut.name}: {query.name}: {_outcome(row)}", highlight=False
                 )
@@ -112,6 +114,16 @@ def rows_of(path: Path) -> Iterator[dict[str, Any]]:
             continue
 
 
+def _append(path: Path, row: dict[str, Any]) -> None:
+    """Appends a row, on a line of its own even if the last line is torn."""
+    with path.open("ab+") as file:
+        if file.tell():
+            file.seek(-1, os.SEEK_END)
+            torn = file.read(1) != b"\n"
+            file.write(b"\n" * torn)
+        file.write(json.dumps(row).encode() + b"\n")
+
+
 def measure_one(series: Series, cut: Cut, query: Query, folder: Path) -> dict[str, Any]:
     """Measures a query in a process of its own.
 
@@ -122,7 +134,7 @@ def measure_one(series: Series, cut: Cut, query: Query, folder: Path) -> dict[st
         series.settings,
     )  # fmt: skip
     for _ in range(MOST_KILLS):
-        messages, ended = _ran(job)
+        messages, ended = run_worker(job)
         for message in messages:
             if "row" in message:
                 row: dict[str, Any] = message["row"]
@@ -134,8 +146,9 @@ def measure_one(series: Series, cut: Cut, query: Query, folder: Path) -> dict[st
     return {"status": "error", "reason": f"{len(job.killed)} plans ended their process"}
 
 
-def _ran(job: Job) -> tuple[list[dict[str, Any]], str]:
-    patience = PATIENCE * job.settings.query_limit
+def run_worker(job: Job) -> tuple[list[dict[str, Any]], str]:
+    """The messages of a worker, and how it ended."""
+    patience = STARTING + PATIENCE * job.settings.query_limit
     process = subprocess.Popen(
         [sys.executable, "-m", "bench.regret.worker"],
         cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

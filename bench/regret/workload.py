@@ -44,13 +44,13 @@ class Query:
 def workload(cut: Cut, seed: int) -> list[Query]:
     """All queries over a stream for a seed."""
     random = Random(f"{seed} {cut.name}")
-    meets = _meeting_ends(cut)
+    meets, labels = _meeting_ends(cut), cut.labels
     queries = [
-        Query(name, "table", _instance(shape, cut, meets, random)) for name, shape in _named()
+        Query(name, "table", _instance(shape, labels, meets, random)) for name, shape in _named()
     ]
     queries += _examples(cut)
     for name, kind, shape in generated(random, cut):
-        queries.append(Query(name, kind, _instance(shape, cut, meets, random)))
+        queries.append(Query(name, kind, _instance(shape, labels, meets, random)))
     return queries
 
 
@@ -127,12 +127,14 @@ def _meeting_ends(cut: Cut) -> frozenset[tuple[End, End]]:
     )
 
 
-def _instance(shape: Shape, cut: Cut, meets: frozenset[tuple[End, End]], random: Random) -> str:
+def _instance(
+    shape: Shape, names: Sequence[str], meets: frozenset[tuple[End, End]], random: Random
+) -> str:
     """A shape with labels; of many tries the one with the fewest ends that do not meet."""
     slots = shape.slots
     best: tuple[int, dict[str, str]] | None = None
     for _ in range(_TRIES):
-        labels = _drawn(slots, cut.labels, random)
+        labels = _drawn(slots, names, random)
         faults = sum(
             ((labels[a], i), (labels[b], j)) not in meets for (a, i), (b, j) in shape.meetings
         )
