@@ -5,6 +5,7 @@ In: files of rows of :mod:`bench.regret.series`. Out: Markdown, and two plots be
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isfinite
@@ -47,6 +48,7 @@ def write_report(files: Sequence[Path], out: Path | None) -> str:
         parts += ["By stream, of the default model:", "", *_by("stream", measured), ""]
         parts += ["By kind of query:", "", *_by("kind", measured), ""]
         parts += ["The largest:", "", *_worst(measured), ""]
+        parts += [*_differences(measured), ""]
         parts += ["### Rank correlation of cost and time", "", *_correlations(measured), ""]
         parts += ["### q-errors by kind of operator", "", *_q_errors(measured), ""]
         if out is not None:
@@ -194,6 +196,41 @@ def _worst(rows: Rows) -> list[str]:
             )
         )
     return lines
+
+
+def _differences(rows: Rows) -> list[str]:
+    """How the operators of chosen and fastest plans differ, where the chosen one lost."""
+    role = CHOSEN + DEFAULT
+    lost = [row for row in rows if (regret(row, role) or 1.0) > FASTER]
+    more_in_chosen: Counter[str] = Counter()
+    more_in_fastest: Counter[str] = Counter()
+    same = 0
+    for row in lost:
+        chosen = _operators(next(plan for plan in row["plans"] if role in plan["roles"]))
+        fastest = _operators(next(p for p in row["plans"] if p["form"] == row["fastest"]))
+        more_in_chosen.update((chosen - fastest).keys())
+        more_in_fastest.update((fastest - chosen).keys())
+        same += chosen == fastest
+    lines = [
+        f"{len(lost)} queries have a regret above {FASTER}. In {same} of them the fastest plan has "
+        "the same operators in another order. The others, by operator of which one of the two "
+        "plans has more:",
+        "",
+        *_head("operator", "more in the chosen plan", "more in the fastest plan"),
+    ]
+    for name in sorted({*more_in_chosen, *more_in_fastest}):
+        lines.append(_row(name, more_in_chosen[name], more_in_fastest[name]))
+    return lines
+
+
+def _operators(plan: Mapping[str, Any]) -> Counter[str]:
+    """The numbers of operators of a plan, without scans; closures are marked by +."""
+    names: list[tuple[str, str]] = re.findall(r"([A-Z_]{4,})(\[[^\]]*\])?\(", plan["picture"])
+    return Counter(
+        f"{name}+" if "+" in regex or "*" in regex else name
+        for name, regex in names
+        if name != "TO_KERNEL"
+    )
 
 
 def _correlations(rows: Rows) -> list[str]:
