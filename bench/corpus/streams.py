@@ -18,6 +18,7 @@ class Stream:
     """How to read and cut a stream.
 
     Attributes:
+        about: the publisher's data set, and how labels are derived.
         read: reads the publisher's files in a folder.
         windows: the windows to try, the largest first. A window has some hundred to some ten
             thousand valid edges.
@@ -29,6 +30,7 @@ class Stream:
         time_unit: the unit of times.
     """
 
+    about: str
     read: Callable[[Path], Iterable[Row]]
     windows: tuple[Window, ...]
     bundled: Callable[[], Iterable[Row]] | None = None
@@ -42,22 +44,57 @@ class Stream:
 STREAMS: Mapping[str, Stream] = MappingProxyType(
     {
         "mathoverflow": Stream(
+            "MathOverflow of SNAP; labels a2q, c2a, c2q are the publisher's",
             published.mathoverflow,
             (("30d", "1d"), ("10d", "1d"), ("3d", "6h"), ("1d", "1h")),
             bundled.mathoverflow,
         ),
         "collegemsg": Stream(
-            published.collegemsg, (("2d", "2h"), ("12h", "1h"), ("3h", "10m"), ("1h", "5m"))
+            (
+                "CollegeMsg of SNAP, one label; derived: opens (first message of a pair),"
+                " replies (the latest had the other direction), repeats"
+            ),
+            published.collegemsg,
+            (("2d", "2h"), ("12h", "1h"), ("3h", "10m"), ("1h", "5m")),
         ),
-        "sfhh": Stream(published.sfhh, (("1h", "5m"), ("15m", "1m"), ("5m", "20s"), ("1m", "20s"))),
+        "sfhh": Stream(
+            (
+                "SocioPatterns, a conference, one label; derived: meets (first contact of"
+                " a pair), stays (also 20 seconds before), returns"
+            ),
+            published.sfhh,
+            (("1h", "5m"), ("15m", "1m"), ("5m", "20s"), ("1m", "20s")),
+        ),
         "invs15": Stream(
-            published.invs15, (("2h", "10m"), ("30m", "2m"), ("10m", "1m"), ("2m", "20s"))
+            (
+                "SocioPatterns, an office, one label; derived from departments: core (the"
+                " largest), within another, across two"
+            ),
+            published.invs15,
+            (("2h", "10m"), ("30m", "2m"), ("10m", "1m"), ("2m", "20s")),
         ),
-        "ethereum": Stream(published.ethereum, (("2h", "10m"), ("30m", "2m"), ("10m", "1m"))),
+        "ethereum": Stream(
+            (
+                "Ethereum transactions; derived from input data and value: transfer, "
+                "call, pay; properties ether, price"
+            ),
+            published.ethereum,
+            (("2h", "10m"), ("30m", "2m"), ("10m", "1m")),
+        ),
         "flows": Stream(
-            published.flows, (("30m", "1m"), ("10m", "1m"), ("2m", "10s")), bundled.flows
+            (
+                "CTU-13 sample; labels are protocols, with derived web (TCP to ports 80 "
+                "and 443) and dns (UDP to port 53); properties port, bytes, seconds, bot"
+            ),
+            published.flows,
+            (("30m", "1m"), ("10m", "1m"), ("2m", "10s")),
+            bundled.flows,
         ),
         "amlsim": Stream(
+            (
+                "AMLSim, one label; derived: small, middle, large, a third of the edges "
+                "each by amount; property amount; stored vertices account"
+            ),
             published.amlsim,
             (("10d", "1d"), ("4d", "1d"), ("2d", "1d"), ("1d", "1d")),
             bundled.amlsim,
@@ -65,9 +102,19 @@ STREAMS: Mapping[str, Stream] = MappingProxyType(
             bundled.amlsim_accounts,
             time_unit="day",
         ),
-        "ldbc": Stream(published.ldbc, (("5d", "1d"), ("2d", "4h"), ("12h", "1h")), bundled.ldbc),
+        "ldbc": Stream(
+            "LDBC SNB Interactive update streams; labels are the relations",
+            published.ldbc,
+            (("5d", "1d"), ("2d", "4h"), ("12h", "1h")),
+            bundled.ldbc,
+        ),
         "traffic": Stream(
-            published.traffic, (("30m", "5m"), ("15m", "5m"), ("10m", "5m"), ("5m", "5m"))
+            (
+                "CityBench, road segments of Aarhus, one label; derived: slow, middle, "
+                "fast, a third of the readings each by speed; properties speed, cars"
+            ),
+            published.traffic,
+            (("30m", "5m"), ("15m", "5m"), ("10m", "5m"), ("5m", "5m")),
         ),
     }
 )

@@ -12,6 +12,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from bench.corpus import STREAMS
 from bench.measuring import headline
 from bench.regret.candidates import DEFAULT, WRITTEN
 from bench.regret.job import SHORTEST
@@ -68,11 +69,16 @@ def _last_of_each(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 def _introduction(rows: Rows) -> list[str]:
     machines = {row["label"]: headline(row["machine"]) for row in rows}
     source = "the bundled slices" if all(row["bundled"] for row in rows) else "the data sets"
-    streams = ", ".join(sorted({row["stream"] for row in rows}))
+    names = sorted({row["stream"] for row in rows})
+    ended = [row for row in rows if row["status"] == "ok"]
+    sizes = [row["edges"] for row in ended] or [0]
+    times = [1000 * fastest_seconds(row) for row in ended] or [0.0]
     seeds = ", ".join(str(seed) for seed in sorted({row["seed"] for row in rows}))
     return [
         f"Measured by `python -m bench.regret`, written by `python -m bench.regret report`, over "
-        f"{source}: {streams}. Seeds: {seeds} (1 is for tuning, others are for checking).",
+        f"{source}. Seeds: {seeds} (1 is for tuning, others are for checking). A query reads "
+        f"{min(sizes):,} to {max(sizes):,} edges; its fastest plan takes {min(times):.0f} to "
+        f"{max(times):.0f} ms, median {quantile(times, 0.5):.0f}.",
         "",
         *(f"- {label}: {machine}" for label, machine in sorted(machines.items())),
         "",
@@ -82,6 +88,9 @@ def _introduction(rows: Rows) -> list[str]:
         "ten times the fastest. The plans are those chosen by each model, the one as written, the "
         "best five estimated and ten sampled, mirror images of joins counted once. Times are of "
         "runs in one process, with kernels loaded.",
+        "",
+        *_head("stream", "queries", "data"),
+        *(_row(n, sum(r["stream"] == n for r in rows), STREAMS[n].about) for n in names),
         "",
     ]
 
