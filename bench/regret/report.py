@@ -27,6 +27,11 @@ FASTER = 1.1
 DECIDED = 0.1
 """The relative difference of two times below which a pair does not count as decided."""
 _LISTED = 15
+_ABOUT_Q_ERRORS = (
+    "Each sub-plan of a query counts once. Rows are counted after the window has filled, or in the "
+    "second half of the stream if that is longer; so a stream whose rate changes has q-errors even "
+    "at scans. *Too low* is the share of sub-plans whose rate is under-estimated."
+)
 
 
 def write_report(files: Sequence[Path], out: Path | None) -> str:
@@ -51,7 +56,8 @@ def write_report(files: Sequence[Path], out: Path | None) -> str:
         parts += ["The largest:", "", *_worst(measured), ""]
         parts += [*_differences(measured), ""]
         parts += ["### Rank correlation of cost and time", "", *_correlations(measured), ""]
-        parts += ["### q-errors by kind of operator", "", *_q_errors(measured), ""]
+        parts += ["### q-errors by kind of operator", "", _ABOUT_Q_ERRORS, ""]
+        parts += [*_q_errors(measured), ""]
         if out is not None:
             parts += [f"![Regret]({name})" for name in _plot(measured, out, label)] + [""]
     text = "\n".join(parts)
