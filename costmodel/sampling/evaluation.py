@@ -285,7 +285,8 @@ def _once(places: Ints, slot: Ints) -> Ints:
     """The different ones of some places of a table; ``slot`` is scratch space of its length."""
     numbers = np.arange(len(places))
     slot[places] = numbers
-    return places[slot[places] == numbers]
+    different: Ints = places[slot[places] == numbers]
+    return different
 
 
 def _pairs(first: Ints, second: Ints, expiry: Ints, column: int) -> Rows:

@@ -139,7 +139,7 @@ def test_a_pair_expires_with_the_path_that_lasts_longest() -> None:
     rows = evaluation.rows(BOTH, 0, values)
     a, b = (evaluation.snapshot.edges[scan] for scan in (*A.scans, *B.scans))
     for moment in sorted({*rows.expiry.tolist()})[::7]:
-        graph = nx.DiGraph()
+        graph: nx.DiGraph[int] = nx.DiGraph()
         graph.add_edges_from(
             [(x, y) for x, y, e in zip(*(c.tolist() for c in a), strict=True) if e >= moment]
             + [(y, x) for x, y, e in zip(*(c.tolist() for c in b), strict=True) if e >= moment]
