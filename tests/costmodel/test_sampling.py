@@ -87,7 +87,6 @@ def exact(catalog: Catalog, relation: Relation) -> float:
 
 def evaluation_of(catalog: Catalog, steps: int = 10**9) -> Evaluation:
     moment = sampler(catalog).instant
-    assert moment is not None
     (now,) = snapshots(catalog.samples, (*A.scans, *B.scans), [moment])
     return Evaluation(now, Steps(steps))
 
