@@ -187,7 +187,7 @@ class Evaluation:
         slot = np.empty(len(best), np.int64)
         moves = self._moves(automaton, inputs)
         final = np.isin(np.arange(automaton.states), automaton.accepting)
-        accepted = []
+        accepted = [frontier[:0]]
         while len(frontier):
             tree, node = np.divmod(frontier, nodes)
             state, vertex = np.divmod(node, vertices)

@@ -199,6 +199,17 @@ def test_edges_that_repeat_once_a_window_are_renewed_once_a_window() -> None:
     assert sampler(catalog).estimate(single) is None, "a product is not sampled"
 
 
+def test_relations_without_rows_have_estimates_of_zero() -> None:
+    catalog = catalog_of([(1, 2), (3, 4)], [(5, 6)])
+    evaluation = evaluation_of(catalog)
+    for relation in (*RELATIONS.values(), Join(((0, 1), (1, 2)), (0, 2), (ENDS, PLUS))):
+        nothing = evaluation.rows(relation, 0, np.empty(0, np.int64))
+        assert len(nothing.expiry) == 0
+    empty = sampler(catalog).estimate(Join(((0, 1), (1, 2)), (0, 2), (ENDS, PLUS)))
+    assert empty is not None
+    assert empty.population == empty.rate == 0
+
+
 def test_steps_bound_an_evaluation() -> None:
     dense = clique(0, size=60)
     catalog = catalog_of(dense, dense)
