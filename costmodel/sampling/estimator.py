@@ -39,8 +39,8 @@ SHARE = 2
 """An estimate takes at most the remaining steps divided by this."""
 SHORT_TIME = 1 / 4
 """The short time before the instant, as a part of the shortest window."""
-_INSTANTS = 16
-"""The number of moments of the sample that are compared with the mean rates."""
+_MOMENTS = 64
+"""The number of instants of the sample among which that of the snapshot is chosen."""
 
 Floats = NDArray[np.float64]
 
@@ -69,7 +69,8 @@ class Sampler:
     Attributes:
         samples: the samples of the streams.
         scans: the scans of the query.
-        instant: the instant of the snapshot; None if the sample is too short for the windows.
+        instant: the instant of the snapshot.
+        weight: the mean number of rows over time, per row at the instant.
         seed: determines the sampled values.
         steps: the steps that are left.
         estimated: the number of estimates from the sample.
@@ -78,7 +79,8 @@ class Sampler:
 
     samples: Mapping[str, StreamSample]
     scans: tuple[Scanned, ...]
-    instant: int | None
+    instant: int
+    weight: float = 1.0
     seed: int = 0
     steps: Steps = field(default_factory=lambda: Steps(STEPS))
     estimated: int = 0
@@ -113,7 +115,9 @@ class Sampler:
             rate = estimate.arrival_rate * population / (estimate.population or 1.0)
             distinct = tuple([min(d, max(population, 1.0)) for d in estimate.distinct])
         else:
-            rate, distinct = sampled.rate, sampled.distinct
+            rate = sampled.rate * self.weight
+            population *= self.weight
+            distinct = tuple([min(d, max(population, 1.0)) for d in sampled.distinct])
         return replace(
             estimate,
             arrival_rate=rate,
@@ -136,7 +140,7 @@ class Sampler:
     def _estimate(self, relation: Relation) -> Sampled | None:
         windows = [window for *_, window in scans_of(relation)]
         ranges = [window.range for window in windows if window is not None]
-        if self.instant is None or not ranges or not {*scans_of(relation)} <= {*self.scans}:
+        if not ranges or not {*scans_of(relation)} <= {*self.scans}:
             return None
         if self._evaluations is None:
             self._evaluations = self._evaluated()
@@ -151,7 +155,6 @@ class Sampler:
             self.steps.take(own.taken)
 
     def _evaluated(self) -> tuple[Evaluation, Evaluation]:
-        assert self.instant is not None
         moments = (self.instant, self.instant - short_time(self.scans))
         now, before = snapshots(self.samples, self.scans, moments)
         return Evaluation(now, self.steps), Evaluation(before, self.steps)
@@ -291,12 +294,17 @@ def sampler_of(catalog: Catalog, scans: Collection[Scanned], seed: int = 0) -> S
     timed = [samples[stream] for stream, _, window in read if window is not None]
     if not timed or any(s.stored == (w is not None) for n, _, w in read for s in [samples[n]]):
         return None
-    instant = _instant(catalog, read)
-    return None if instant is None else Sampler(samples, read, instant, seed)
+    chosen = _instant(catalog, read)
+    return None if chosen is None else Sampler(samples, read, *chosen, seed)
 
 
-def _instant(catalog: Catalog, scans: Sequence[Scanned]) -> int | None:
-    """The instant at which the numbers of valid edges are nearest to those of the mean rates."""
+def _instant(catalog: Catalog, scans: Sequence[Scanned]) -> tuple[int, float] | None:
+    """The instant of the snapshot, and the weight of its rows in the mean over time.
+
+    A join of two edges has rows in proportion to the square of the number c of valid edges, so most
+    of its rows are valid at few instants of a stream with bursts. The instant is the median of the
+    instants weighted by c squared. The weight is the mean of c squared over that at the instant.
+    """
     windowed = [(stream, label, window) for stream, label, window in scans if window is not None]
     samples = {stream: catalog.samples[stream] for stream, *_ in windowed}
     longest = max(window.range for *_, window in windowed) + short_time(scans)
@@ -304,15 +312,15 @@ def _instant(catalog: Catalog, scans: Sequence[Scanned]) -> int | None:
     last = min(sample.end for sample in samples.values())
     if first > last:
         return None
-    moments = np.unique(np.linspace(first, last, _INSTANTS).astype(np.int64))
-    difference = np.zeros(len(moments))
+    moments = np.unique(np.linspace(first, last, _MOMENTS).astype(np.int64))
+    valid = np.zeros(len(moments))
     for stream, label, window in windowed:
         sample = samples[stream]
-        statistics = catalog.streams[stream].labels.get(label)
-        if statistics is None or label not in sample.labels:
-            continue
-        ts = sample.ts[sample.label == sample.labels.index(label)]
-        counts = np.searchsorted(ts, moments, "right") - np.searchsorted(ts, moments - window.range)
-        expected = statistics.rate * window.range
-        difference += np.abs(np.log((counts + 1) / (expected + 1)))
-    return int(moments[np.argmin(difference)])
+        if label in sample.labels:
+            ts = sample.ts[sample.label == sample.labels.index(label)]
+            until = np.searchsorted(ts, moments, "right")
+            valid += until - np.searchsorted(ts, moments - window.range, "right")
+    squares = (valid + 1) ** 2
+    mass = np.cumsum(squares)
+    chosen = int(np.searchsorted(mass, mass[-1] / 2))
+    return int(moments[chosen]), float(squares.mean() / squares[chosen])

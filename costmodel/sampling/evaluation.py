@@ -187,7 +187,7 @@ class Evaluation:
         slot = np.empty(len(best), np.int64)
         moves = self._moves(automaton, inputs)
         final = np.isin(np.arange(automaton.states), automaton.accepting)
-        accepted = []
+        accepted = [frontier[:0]]
         while len(frontier):
             tree, node = np.divmod(frontier, nodes)
             state, vertex = np.divmod(node, vertices)
@@ -285,7 +285,8 @@ def _once(places: Ints, slot: Ints) -> Ints:
     """The different ones of some places of a table; ``slot`` is scratch space of its length."""
     numbers = np.arange(len(places))
     slot[places] = numbers
-    return places[slot[places] == numbers]
+    different: Ints = places[slot[places] == numbers]
+    return different
 
 
 def _pairs(first: Ints, second: Ints, expiry: Ints, column: int) -> Rows:

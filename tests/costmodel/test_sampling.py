@@ -87,7 +87,6 @@ def exact(catalog: Catalog, relation: Relation) -> float:
 
 def evaluation_of(catalog: Catalog, steps: int = 10**9) -> Evaluation:
     moment = sampler(catalog).instant
-    assert moment is not None
     (now,) = snapshots(catalog.samples, (*A.scans, *B.scans), [moment])
     return Evaluation(now, Steps(steps))
 
@@ -139,7 +138,7 @@ def test_a_pair_expires_with_the_path_that_lasts_longest() -> None:
     rows = evaluation.rows(BOTH, 0, values)
     a, b = (evaluation.snapshot.edges[scan] for scan in (*A.scans, *B.scans))
     for moment in sorted({*rows.expiry.tolist()})[::7]:
-        graph = nx.DiGraph()
+        graph: nx.DiGraph[int] = nx.DiGraph()
         graph.add_edges_from(
             [(x, y) for x, y, e in zip(*(c.tolist() for c in a), strict=True) if e >= moment]
             + [(y, x) for x, y, e in zip(*(c.tolist() for c in b), strict=True) if e >= moment]
@@ -198,6 +197,17 @@ def test_edges_that_repeat_once_a_window_are_renewed_once_a_window() -> None:
     assert estimate is not None
     assert 0.7 < estimate.rate * RANGE / estimate.population < 1.5
     assert sampler(catalog).estimate(single) is None, "a product is not sampled"
+
+
+def test_relations_without_rows_have_estimates_of_zero() -> None:
+    catalog = catalog_of([(1, 2), (3, 4)], [(5, 6)])
+    evaluation = evaluation_of(catalog)
+    for relation in (*RELATIONS.values(), Join(((0, 1), (1, 2)), (0, 2), (ENDS, PLUS))):
+        nothing = evaluation.rows(relation, 0, np.empty(0, np.int64))
+        assert len(nothing.expiry) == 0
+    empty = sampler(catalog).estimate(Join(((0, 1), (1, 2)), (0, 2), (ENDS, PLUS)))
+    assert empty is not None
+    assert empty.population == empty.rate == 0
 
 
 def test_steps_bound_an_evaluation() -> None:

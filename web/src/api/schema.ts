@@ -739,6 +739,8 @@ export interface components {
             readonly plan: components["schemas"]["PlanDocument"];
             /** Query */
             readonly query: string;
+            /** Sampling */
+            readonly sampling?: components["schemas"]["SampledEstimates"];
             /** Shared Cost */
             readonly shared_cost: number;
             /**
@@ -1030,6 +1032,8 @@ export interface components {
             readonly query: string;
             /** Root */
             readonly root: number;
+            /** Sampling */
+            readonly sampling?: components["schemas"]["SampledEstimates"];
             /** Shared Cost */
             readonly shared_cost: number;
             /**
@@ -1946,6 +1950,29 @@ export interface components {
             readonly picture: components["schemas"]["PictureDocument"];
         };
         /**
+         * SampledEstimates
+         * @description The estimates from a sample of the stream.
+         *
+         *     Attributes:
+         *         estimates: the number of relations that were estimated from the sample.
+         *         ms: the time of the estimates, in milliseconds.
+         *         steps: the edges and rows that the estimates read.
+         *         standard_errors: the standard error of the rows held, as a part of them, by id of a node
+         *             whose estimate is from the sample.
+         */
+        readonly SampledEstimates: {
+            /** Estimates */
+            readonly estimates: number;
+            /** Ms */
+            readonly ms: number;
+            /** Standard Errors */
+            readonly standard_errors: {
+                readonly [key: string]: number;
+            };
+            /** Steps */
+            readonly steps: number;
+        };
+        /**
          * SeenMember
          * @description An expression at a step of the search; ``inputs`` are its input groups.
          */
@@ -2068,6 +2095,8 @@ export interface components {
             readonly plan: components["schemas"]["PlanDocument"];
             /** Query */
             readonly query: string;
+            /** Sampling */
+            readonly sampling?: components["schemas"]["SampledEstimates"];
             /** Shared Cost */
             readonly shared_cost: number;
             /**
@@ -2188,6 +2217,7 @@ export type RuleStatistics = components['schemas']['RuleStatistics'];
 export type RuleStep = components['schemas']['RuleStep'];
 export type RunnerUp = components['schemas']['RunnerUp'];
 export type RunningPicture = components['schemas']['RunningPicture'];
+export type SampledEstimates = components['schemas']['SampledEstimates'];
 export type SeenMember = components['schemas']['SeenMember'];
 export type ShapeProblem = components['schemas']['ShapeProblem'];
 export type Steps = components['schemas']['Steps'];
