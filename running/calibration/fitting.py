@@ -46,7 +46,7 @@ class Measurement:
 
     def predicted(self, constants: Constants) -> float:
         """The time that the formula gives, in microseconds for an input row."""
-        values = asdict(constants)
+        values: dict[str, float] = asdict(constants)
         return sum(each * values[name] for name, each in self.coefficients.items())
 
 
