@@ -47,6 +47,8 @@ MEANINGS: Mapping[str, str] = {
     "n": "vertices of the snapshot graph",
     "k": "states of the minimal DFA",
     "e": "edges valid at an instant",
+    "d": "distinct rows valid at an instant",
+    "s": "distinct rows as a share of the rows valid at an instant",
     "v": "how long an edge is valid",
     "b": "time units between two reports",
     "A": "cost of any paths, by S_PATH",
