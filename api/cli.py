@@ -1,5 +1,5 @@
 """The command line: ``headrace explain | optimize | plans | run | stats | demo | serve |
-warm``.
+warm | calibrate``.
 
 Exit codes: 0 success, 1 a failed run, 2 wrong usage or an invalid query, 129 hung up, 130
 interrupted, 143 terminated.
@@ -26,6 +26,7 @@ from typer.core import TyperGroup
 
 from ..planning.errors import HeadraceError, InvalidQueryError, StoppedError, UsageError
 from . import options as opt
+from .commands.calibrate import calibrate
 from .commands.demo import demo
 from .commands.explain import explain
 from .commands.optimize import optimize
@@ -88,7 +89,7 @@ def _headrace(
     """Declarative graph queries over streams of edges: planned by cost, run on Spark."""
 
 
-for command in (explain, optimize, plans, run, stats, demo, serve, warm):
+for command in (explain, optimize, plans, run, stats, demo, serve, warm, calibrate):
     app.command()(opt.command(command))
 
 

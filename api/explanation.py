@@ -179,6 +179,7 @@ def summary(shown: Physical) -> str:
         f"{memo.physical_expressions} physical ones in {shown.optimize_ms:.0f} ms{cut}"
         + _sampled(shown)
         + _period(shown)
+        + _constants(shown)
         + (_ASSUMED if shown.statistics == "assumed" else "")
     )
 
@@ -198,6 +199,13 @@ def _period(shown: Physical) -> str:
         return ""
     period = durations.text(every, shown.plan["time_unit"])
     return f"\nevaluated per slide: right at the multiples of {period}, of the instant before each"
+
+
+def _constants(shown: Physical) -> str:
+    """Returns where the cost constants are from, if they are shown or were measured here."""
+    if shown.constants_origin is not None:
+        return f"\nconstants: {shown.constants_origin}"
+    return "" if shown.costs is None else "\nconstants: shipped defaults"
 
 
 def _gain(before: float, after: float) -> str:

@@ -95,6 +95,18 @@ Out = Annotated[
         rich_help_panel=OUTPUT,
     ),
 ]
+ConstantsFile = Annotated[
+    str | None,
+    typer.Option(
+        "--constants",
+        envvar="HEADRACE_CONSTANTS",
+        metavar="FILE",
+        help="The constants of the cost model, as headrace calibrate writes them; by default those "
+        "in the data directory, if there are any. shipped: the ones that Headrace comes with.",
+        rich_help_panel=PLANNING,
+        show_default=False,
+    ),
+]
 Debug = Annotated[
     bool, typer.Option("--debug", help="Show tracebacks and the log of Spark.", callback=_debug)
 ]
@@ -207,6 +219,7 @@ class QueryOptions(InputOptions):
             "--cost-model", help="The cost formulas to plan with.", rich_help_panel=PLANNING
         ),
     ] = "saturating"
+    constants: ConstantsFile = None
     disable_rule: Annotated[
         list[str],
         typer.Option(
@@ -279,7 +292,14 @@ class QueryOptions(InputOptions):
 
     @property
     def planning(self) -> PlanningOptions:
-        """The options of the planner."""
+        """The options of the planner.
+
+        Raises:
+            UsageError: if the file of constants cannot be used.
+        """
+        from ..planning.calibration import chosen_calibration
+
+        calibration = chosen_calibration(self.constants)
         return PlanningOptions(
             window=self.window,
             slide=self.slide,
@@ -291,6 +311,8 @@ class QueryOptions(InputOptions):
             path_semantics=self.path_semantics,
             simple_budget=self.simple_budget or DEFAULT_STEPS,
             evaluate=self.evaluate,
+            constants=None if calibration is None else calibration.values,
+            constants_origin=None if calibration is None else calibration.origin,
         )
 
     @property

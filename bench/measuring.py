@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import gc
 import json
-import os
-import platform
-import subprocess
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, is_dataclass
-from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
 from typing import Any, Generic, TypeVar
 
+from headrace.running.machine import headline, machine
+
+__all__ = ["ROOT", "Spread", "Timed", "headline", "machine", "peak_bytes", "save", "timed"]
+
 T = TypeVar("T")
 ROOT = Path(__file__).parent.parent
-PACKAGES = ("numpy", "numba", "pyarrow", "pyspark", "lark", "sqlglot", "pydantic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,32 +80,6 @@ def timed(
     return Timed(outcome, Spread.of(wall), Spread.of(cpu))
 
 
-def machine() -> dict[str, Any]:
-    """The machine and software of a measurement: processor, memory, load, versions, commit."""
-    return {
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "processor": _processor(),
-        "cores": len(os.sched_getaffinity(0))
-        if hasattr(os, "sched_getaffinity")
-        else os.cpu_count(),
-        "memory_gb": round(_memory_bytes() / 2**30, 1),
-        "load": [round(value, 1) for value in os.getloadavg()],
-        "system": f"{platform.system()} {platform.release()}",
-        "python": platform.python_version(),
-        "packages": {name: _version(name) for name in PACKAGES},
-        "commit": _commit(),
-    }
-
-
-def headline(described: dict[str, Any]) -> str:
-    """The machine in one line of text."""
-    return (
-        f"{described['processor']}, {described['cores']} cores, {described['memory_gb']} GB, "
-        f"load {described['load'][0]}; Python {described['python']}; "
-        f"commit {described['commit']}; {described['date']}"
-    )
-
-
 def save(path: Path | None, benchmark: str, options: dict[str, Any], rows: Sequence[Any]) -> None:
     """Writes the results of a benchmark as JSON, if there is a path."""
     if path is None:
@@ -131,36 +103,3 @@ def peak_bytes() -> int:
             if line.startswith("VmHWM:"):
                 return int(line.split()[1]) * 1024
     return 0
-
-
-def _processor() -> str:
-    with suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
-
-
-def _memory_bytes() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "missing"
-
-
-def _commit() -> str:
-    def git(*arguments: str) -> str:
-        done = subprocess.run(
-            ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
-        )
-        return done.stdout.strip()
-
-    try:
-        changed = git("status", "--porcelain", "--untracked-files=no")
-        return git("rev-parse", "--short", "HEAD") + (" with changes" if changed else "")
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"

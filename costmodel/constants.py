@@ -10,9 +10,9 @@ from math import isfinite
 class Constants:
     """The costs of elementary actions, which the thesis finds empirically (6.3.2, 6.5.1).
 
-    The defaults are magnitudes of compiled hash tables, binary heaps and Arrow batches on a current
-    core, not a measurement; calibration replaces them. Only their ratios decide which plan is
-    cheapest.
+    The defaults were measured by ``headrace calibrate`` on the machine that docs/cost-model.md
+    names; calibration on another machine replaces them. Only their ratios decide which plan is
+    cheapest. The fit attributes the work of a hash update to the logarithmic part, queue_update.
 
     Attributes:
         push: microseconds to pass a row on (C_O in the thesis).
@@ -28,14 +28,14 @@ class Constants:
         ValueError: if a constant is negative or not finite.
     """
 
-    push: float = 0.5
-    evaluate: float = 0.05
-    hash_update: float = 0.1
-    hash_probe: float = 0.05
-    queue_update: float = 0.05
-    queue_probe: float = 0.02
-    network: float = 0.01
-    convert: float = 0.01
+    push: float = 0.0126
+    evaluate: float = 0.0326
+    hash_update: float = 0.0
+    hash_probe: float = 0.045
+    queue_update: float = 0.0136
+    queue_probe: float = 0.000693
+    network: float = 0.0508
+    convert: float = 0.106
 
     def __post_init__(self) -> None:
         for name in self.__dataclass_fields__:

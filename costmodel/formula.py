@@ -47,6 +47,8 @@ MEANINGS: Mapping[str, str] = {
     "n": "vertices of the snapshot graph",
     "k": "states of the minimal DFA",
     "e": "edges valid at an instant",
+    "d": "distinct rows valid at an instant",
+    "s": "distinct rows as a share of the rows valid at an instant",
     "v": "how long an edge is valid",
     "b": "time units between two reports",
     "A": "cost of any paths, by S_PATH",
@@ -123,9 +125,10 @@ class Formula:
     """The equations for the cost of an operator, the last of which is the cost.
 
     >>> formula = Formula(9, "ri rO Csigma CO", "cost = ri · Csigma + rO · CO")
-    >>> formula.cost(Constants(), 100.0, 10.0)
+    >>> constants = Constants(evaluate=0.05, push=0.5)
+    >>> formula.cost(constants, 100.0, 10.0)
     10.0
-    >>> print(formula.explained("FILTER", Constants(), (100.0, 10.0)))
+    >>> print(formula.explained("FILTER", constants, (100.0, 10.0)))
     FILTER (formula 9)
     cost = ri · Csigma + rO · CO = 100 · 0.05 + 10 · 0.5 = 10
     """

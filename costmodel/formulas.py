@@ -11,6 +11,9 @@ SIMPLE_FACTOR = 4.0
 """The least factor by which a simple path costs more than any path."""
 PROBE_WORDS = 16.0
 """The words of 64 bits that are united in the time of a probe."""
+INTERPRETED = 20.0
+"""The factor by which an action of AGGREGATE and REPORT, which Python interprets, costs more than a
+compiled one."""
 
 NOTHING = Formula(None, "", "cost = 0")
 SCAN = Formula(8, "rO CO", "cost = rO · CO")
@@ -48,6 +51,32 @@ PATTERN_WITH_RESIDUAL = Formula(
 )
 """Ours: each of the c pairs on which the residual is checked costs Csigma besides."""
 
+_JOIN_OF_TABLES = (
+    "I1 = 2 · Uh + 2 · Upq · log(p1)",
+    "I2 = 2 · Uh + 2 · Upq · log(p2)",
+    "P1 = Ph",
+    "P2 = Ph",
+    "E1 = 2 · Uh + 2 · Upq · log(p1)",
+    "E2 = 2 · Uh + 2 · Upq · log(p2)",
+)
+JOIN = Formula(
+    None,
+    "r1 r2 p1 p2 rO Uh Upq Ph CO",
+    *_JOIN_OF_TABLES,
+    "cost = r1 · (I1 + P2 + E2) + r2 · (I2 + P1 + E1) + rO · CO",
+    name="PATTERN",
+)
+"""Ours, in place of formula 11: PATTERN as HASH_JOIN runs here. A row enters two tables, the set of
+the rows and the index by the join columns, and the sweeps of both move it until it expires."""
+JOIN_WITH_RESIDUAL = Formula(
+    None,
+    "r1 r2 p1 p2 rO Uh Upq Ph CO c Csigma",
+    *_JOIN_OF_TABLES,
+    "cost = r1 · (I1 + P2 + E2) + r2 · (I2 + P1 + E1) + c · Csigma + rO · CO",
+    name="PATTERN",
+)
+"""The same with a residual, checked on c pairs."""
+
 _TREES = (
     "I = Ph · n · k · k + Upq · n · k · log(n · k) + Uh · k",
     "E = Ph · n · n · k + Ppq · n · log(n) + Upq · n · k · log(n · k) + Uh · k",
@@ -70,11 +99,11 @@ and grows its part of the trees; rO is the rate of its own results."""
 def _path_by_results(trees: str) -> Formula:
     return Formula(
         None,
-        "ri rO p n k Uh Ph Upq CO",
+        "ri rO p pe n k Uh Ph Upq CO",
         f"T = {trees}",
-        "I = Ph · k · T + Uh · k",
-        "E = Uh · k",
-        "N = Ph · k + Uh · k + Upq · log(n · k)",
+        "I = 2 · Uh + 2 · Upq · log(pe) + Ph · T",
+        "E = 2 · Uh + 2 · Upq · log(pe)",
+        "N = Ph · (k - 1)",
         "cost = ri · (I + E) + rO · (2 · N + CO)",
         name="PATH",
     )
@@ -84,9 +113,9 @@ PATH_BY_RESULTS = _path_by_results("1 + p / n")
 """Ours, in place of formula 12: PATH as S-PATH runs here.
 
 Formula 12 pays for n trees and n² nodes with every edge. But a vertex stands in T = 1 + p/n
-trees on average, its own tree and those of the p valid results, and a node is touched when it
-enters (N), when it is found again, and when it expires (N). So an edge costs I and E, and the
-remaining cost depends on the results, which are at most as many as the pairs of vertices.
+trees on average, its own tree and those of the p valid results. An edge is kept in two tables, as a
+row of a join is, and is looked up in T trees. A result has a node in each of the k - 1 states after
+the start; a node is touched when it enters or lasts longer (N), and when it expires (N).
 """
 PATH_BY_RESULTS_OF_ONE = _path_by_results("1 + p")
 """The same where there is at most one vertex."""
@@ -135,6 +164,17 @@ COALESCE = Formula(
     "cost = ri · (I + P + E) + rO · CO",
 )
 """Ours: formula 11 with one input that is probed with itself."""
+COALESCE_BY_VALUES = Formula(
+    None,
+    "ri s d rO Uh Upq Ph CO",
+    "I = Uh + Upq · log(d)",
+    "P = Ph",
+    "E = Uh + Upq · log(d)",
+    "cost = ri · (P + s · (I + E)) + rO · CO",
+    name="COALESCE",
+)
+"""Ours: COALESCE as it runs here. It holds the d distinct values, so that of the arriving rows only
+the share s enters: a further row of a value is only looked up."""
 COMPUTE = Formula(None, "rO m Csigma CO", "cost = rO · (m · Csigma + CO)")
 """Ours: formula 9 for each of m values."""
 AGGREGATE = Formula(
@@ -142,11 +182,11 @@ AGGREGATE = Formula(
     "ri p a rO Uh Upq Ph CO",
     "I = Uh + Upq · log(p)",
     "E = Uh + Upq · log(p)",
-    "G = Ph + a · Uh",
-    "cost = ri · (I + E + 2 · G) + rO · CO",
+    "G = Ph + a · (Ph + Uh)",
+    f"cost = ri · (I + E + 2 · {INTERPRETED:g} · G) + rO · CO",
 )
 """Ours: a row is kept as by COALESCE. When it comes and when it goes the row of its keys is found,
-and each of its aggregates changed."""
+and each of its aggregates looked up and changed, by interpreted code."""
 WITNESS = Formula(
     None,
     "ri p re pe n k rO Uh Upq Ph CO",
@@ -162,12 +202,12 @@ WITNESS = Formula(
 look at all n vertices."""
 REPORT = Formula(
     None,
-    "ri p rO Uh Upq CO",
+    "ri p rO Uh Upq Ph CO",
     "I = Uh + Upq · log(p)",
     "E = Uh + Upq · log(p)",
-    "cost = ri · (I + E) + rO · CO",
+    f"cost = ri · (I + E + 2 · {INTERPRETED:g} · Ph) + rO · CO",
 )
-"""Ours: a row is kept while it is valid."""
+"""Ours: a row is kept while it is valid, by interpreted code."""
 EXCHANGE = Formula(None, "ri w net", "cost = ri · w · net")
 """Ours: rows that cross the network at the partition that sends or receives most. That is one in N
 of the rows when they are hashed to N partitions, all of them when they are broadcast to each."""

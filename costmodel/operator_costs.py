@@ -30,8 +30,8 @@ COSTS[physical.FilterRows] = lambda m, o, out, i: (
 )
 COSTS[physical.MergeUnion] = lambda m, o, out, i: (formulas.UNION, (out.arrival_rate,))
 COSTS[physical.ProjectColumns] = lambda m, o, out, i: (formulas.PROJECT, (out.arrival_rate,))
-for _held_once in (physical.Coalesce, physical.Rewindow, physical.Retract):
-    COSTS[_held_once] = lambda m, o, out, i: (
+for _held in (physical.Rewindow, physical.Retract):
+    COSTS[_held] = lambda m, o, out, i: (
         formulas.COALESCE,
         (i[0].arrival_rate, i[0].population, out.arrival_rate),
     )
@@ -51,6 +51,18 @@ COSTS[physical.ToKernel] = lambda m, o, out, i: (
     formulas.TO_KERNEL,
     (out.arrival_rate, row_width(len(out.distinct))),
 )
+
+
+@COSTS.add(physical.Coalesce)
+def _(
+    model: CostModel, _coalesce: physical.Coalesce, output: Characteristics, inputs: Inputs
+) -> Applied:
+    rows = inputs[0]
+    if model.kind == "thesis":
+        return formulas.COALESCE, (rows.arrival_rate, rows.population, output.arrival_rate)
+    distinct = min(output.population, rows.population)
+    share = distinct / rows.population if distinct > 0 else 1.0
+    return formulas.COALESCE_BY_VALUES, (rows.arrival_rate, share, distinct, output.arrival_rate)
 
 
 @COSTS.add(physical.WindowScan, physical.WindowScanUnion)
@@ -78,14 +90,16 @@ def _window(scan: physical.WindowScan) -> Window | None:
 
 @COSTS.add(physical.HashJoin)
 def _(
-    _model: CostModel, join: physical.HashJoin, output: Characteristics, inputs: Inputs
+    model: CostModel, join: physical.HashJoin, output: Characteristics, inputs: Inputs
 ) -> Applied:
+    ours = model.kind == "saturating"
     left, right = inputs
     p1, p2 = estimates.held(join, inputs)
     quantities = left.arrival_rate, right.arrival_rate, p1, p2, output.arrival_rate
     if join.residual is not None and (pairs := estimates.pairs_of(join, output, inputs)):
-        return formulas.PATTERN_WITH_RESIDUAL, (*quantities, pairs)
-    return formulas.PATTERN, quantities
+        formula = formulas.JOIN_WITH_RESIDUAL if ours else formulas.PATTERN_WITH_RESIDUAL
+        return formula, (*quantities, pairs)
+    return formulas.JOIN if ours else formulas.PATTERN, quantities
 
 
 @COSTS.add(physical.SPath)
@@ -96,7 +110,8 @@ def _s_path(
     rate_out = output.arrival_rate
     if model.kind == "saturating":
         formula = formulas.PATH_BY_RESULTS if n > 1 else formulas.PATH_BY_RESULTS_OF_ONE
-        return formula, (rate, rate_out, output.population, n, k)
+        edges = sum([i.population for i in inputs])
+        return formula, (rate, rate_out, output.population, edges, n, k)
     if path.roots == "own":
         return formulas.PATH_BY_ROOT, (rate, n, k, model.parallelism, rate_out)
     return formulas.PATH, (rate, n, k, rate_out)

@@ -153,11 +153,13 @@ class Traced(Explained):
 class Physical(Explained):
     """The stage ``physical``: a plan, with the trace of a traced search.
 
-    ``measured`` has the measured numbers if the plan was run.
+    ``measured`` has the measured numbers if the plan was run. ``constants_origin`` says where and
+    when the constants of the cost model were measured; it is absent for the shipped constants.
     """
 
     trace: Optional[Steps] = None
     measured: Optional[AnalysisDocument] = None
+    constants_origin: Optional[str] = None
     picture: PictureDocument = Field(exclude=True)
 
 
@@ -213,6 +215,7 @@ def physical_document(
         **dict(explained(planned, costs=costs, why=why)),
         trace=None if trace is None else steps_document(planned, trace),
         measured=None if analysis is None else analysis_document(analysis),
+        constants_origin=planned.request.options.constants_origin,
         picture=picture_of_plan(planned.plan),
     )
 

@@ -36,6 +36,7 @@ class PlanningOptions:
         simple_budget: the maximum number of steps of the search for simple paths, per edge.
         evaluate: ``eager`` for results at every instant, or ``slide`` for results once per slide.
         constants: the constants of the cost model, in microseconds; None for the defaults.
+        constants_origin: where and when the constants were measured, for people; None if unknown.
     """
 
     window: str | None = None
@@ -49,6 +50,7 @@ class PlanningOptions:
     simple_budget: int = DEFAULT_STEPS
     evaluate: Evaluation = "eager"
     constants: Constants | None = None
+    constants_origin: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,12 @@ from headrace.api.wording import COMMAND_LINE
 from tests.test_imports import MAY_IMPORT, ROOT
 
 SHARED = sorted({*MAY_IMPORT} - {"api", "examples"})
-OF_OTHER_PROGRAMS = {"--add-modules=jdk.incubator.vector"}
+OF_OTHER_PROGRAMS = {
+    "--add-modules=jdk.incubator.vector",
+    "--porcelain",
+    "--short",
+    "--untracked-files=no",
+}
 """Options that are no advice to a user."""
 
 

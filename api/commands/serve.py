@@ -27,6 +27,7 @@ def serve(
         int, typer.Option(min=0, max=65535, help="The port to listen on; 0 takes any free one.")
     ] = 8080,
     catalog: opt.CatalogFile = None,
+    constants: opt.ConstantsFile = None,
     home: Annotated[
         Path | None,
         typer.Option(
@@ -95,6 +96,7 @@ def serve(
     debug: opt.Debug = False,
 ) -> None:
     """Serve plans and run queries over HTTP; the API is described at /docs."""
+    from ...planning.calibration import chosen_calibration
     from ..request import read_catalog, spark_settings
     from ..service import Settings, create_app
     from ..service.engine_messages import EngineOptions
@@ -112,9 +114,11 @@ def serve(
         say_warning(
             f"every client that reaches {host} may use this service: --tokens requires a token"
         )
+    calibration = chosen_calibration(constants)
     settings = Settings(
         database=database or sqlite_url(place),
         catalog=read_catalog(catalog),
+        constants=None if calibration is None else calibration.values,
         # Behind loopback, refuse other host names: pages of other sites could use them.
         hosts=("127.0.0.1", "localhost", "[::1]") if local else (),
         origins=tuple(allow_origin or ()),

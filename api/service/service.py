@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Mapping
+from dataclasses import asdict
 from http import HTTPStatus
 from typing import Any
 
@@ -90,6 +91,8 @@ class Service:
         own = of_request(body.catalog, body.streams)
         catalog = own or self.catalogs.current()
         options = body.options.model_dump(mode="json")
+        if self.settings.constants is not None:
+            options["constants"] = asdict(self.settings.constants) | (options["constants"] or {})
         longest = self.settings.longest_search_ms
         options["budget_ms"] = min(body.options.budget_ms or longest, longest)
         question = Question(body.query, body.language, document_of(catalog), options, release())

@@ -10,6 +10,7 @@ from pathlib import Path
 from platformdirs import user_data_path
 
 from ...catalog.model import Catalog
+from ...costmodel.constants import Constants
 from .engine_messages import EngineOptions
 from .jobs import Limits
 from .results import Kept
@@ -28,6 +29,7 @@ class Settings:
     Attributes:
         database: the address of the database, for SQLAlchemy.
         catalog: the catalog for requests without one.
+        constants: the constants of the cost model; None for the shipped ones.
         hosts: the host names of the service; empty to allow all names.
         origins: the origins of other pages that may use the service from a browser.
         tokens: the tokens that clients need; empty to allow all clients.
@@ -52,6 +54,7 @@ class Settings:
 
     database: str = field(repr=False)  # the address may have a password
     catalog: Catalog | None = None
+    constants: Constants | None = None
     hosts: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
     tokens: tuple[Token, ...] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import stat
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from jsonschema import Draft202012Validator
 
 from headrace.algebra.plan import PhysicalPlan
 from headrace.algebra.plan_schema import plan_schema
+from headrace.costmodel import Constants
+from headrace.planning.calibration import Calibration
 from tests.api.command import CATALOG, EXAMPLES, QUERY, Commands
 
 FORMATS = ("text", "json", "dot", "mermaid", "html")
@@ -335,3 +338,35 @@ def test_warning_if_numbers_are_ordered_as_text(headrace: Commands, tmp_path: Pa
         assert done.err == ""
         edges.write_text("src,trg,label,ts\n9,v10,a,5\n")
         assert headrace("optimize", f"{query} WINDOW 1h", "-i", edges).err == ""
+
+
+def test_calibrated_constants_change_the_costs_and_are_shown(
+    headrace: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    costly = asdict(replace(Constants(), push=1_000.0))
+    machine = {"processor": "a processor", "date": "2026-11-22T10:00:00+00:00"}
+    path = tmp_path / "constants.json"
+    path.write_text(Calibration(constants=costly, machine=machine).to_json(), "utf-8")
+    shipped = headrace("explain", QUERY, "--costs")
+    assert "constants: shipped defaults" in shipped.out
+    named = headrace("explain", QUERY, "--constants", path)
+    assert "constants: measured on a processor, 2026-11-22" in named.out
+    monkeypatch.setenv("HEADRACE_HOME", str(tmp_path))
+    monkeypatch.delenv("HEADRACE_CONSTANTS")
+    documents = [
+        json.loads(headrace("explain", QUERY, *more, "-f", "json").out)
+        for more in ((), ("--constants", path), ("--constants", "shipped"))
+    ]
+    default, same, other = documents
+    assert default["cost"] == same["cost"] > 10 * other["cost"]
+    assert default["constants_origin"] == "measured on a processor, 2026-11-22"
+    assert "constants_origin" not in other
+
+
+def test_damaged_constants_are_an_error_with_advice(headrace: Commands, tmp_path: Path) -> None:
+    path = tmp_path / "constants.json"
+    path.write_text("{", "utf-8")
+    done = headrace("plans", QUERY, "--constants", path)
+    assert done.code == 2
+    assert f"the cost constants in {path} cannot be used: it is not JSON" in done.error
+    assert "calibrate again, or name 'shipped' instead of a file" in done.error

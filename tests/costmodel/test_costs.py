@@ -246,12 +246,13 @@ def test_an_explanation_is_the_cost_and_can_be_recomputed(
 
 
 def _calculated(numbers: str) -> float:
-    """The value of a line on a pocket calculator: only numbers, + · / ( ) and log."""
+    """The value of a line on a pocket calculator: only numbers, + - · / ( ) and log."""
     tree = ast.parse(numbers.replace("·", "*"), mode="eval")
     allowed = (
         ast.Expression,
         ast.BinOp,
         ast.Add,
+        ast.Sub,
         ast.Mult,
         ast.Div,
         ast.Constant,

@@ -57,7 +57,9 @@ def test_the_cost_of_loading_is_spread_over_time(kind: Kind) -> None:
     assert cost > 5000 / 1e6 * Constants().hash_probe
     assert one.explain(HASH_JOIN, both, (graph, graph)).cost == cost
     filtered = replace(scan, predicate="c0 = '1'")
-    assert one.cost(filtered, replace(graph, population=5.0), ()) > 5000 / 1e6 * 0.05
+    assert (
+        one.cost(filtered, replace(graph, population=5.0), ()) > 5000 / 1e6 * Constants().evaluate
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
