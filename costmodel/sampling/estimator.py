@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ...algebra.logical import LogicalOperator
 from ...catalog.model import Catalog, StreamSample
 from .evaluation import Evaluation, OverBudgetError, Rows, Steps, keys_of
-from .relations import Edges, OnSample, Relation, Scanned, relation_of, scans_of, width
+from .relations import Edges, OnSample, Reach, Relation, Scanned, relation_of, scans_of, width
 from .snapshot import Ints, snapshots
 
 if TYPE_CHECKING:
@@ -54,12 +54,14 @@ class Sampled:
         rate: the number of different rows, as COALESCE emits them, per time unit.
         distinct: the number of distinct values of each column.
         standard_error: of the population, as a part of it; 0 if all rows were counted.
+        repeats: the mean number of derivations of a row; None for a path that is searched.
     """
 
     population: float
     rate: float
     distinct: tuple[float, ...]
     standard_error: float
+    repeats: float | None
 
 
 @dataclass(eq=False)
@@ -125,6 +127,7 @@ class Sampler:
             population=population,
             distinct=distinct,
             vertices=min(sum(distinct), estimate.vertices),
+            repeats=estimate.repeats if sampled.repeats is None else sampled.repeats,
             on_sample=OnSample(relation, sampled.standard_error),
         )
 
@@ -165,7 +168,7 @@ class Sampler:
         column = min(columns, key=lambda c: len(candidates[c][0]))
         values, degrees = candidates[column]
         if not len(values):
-            return Sampled(0.0, 0.0, tuple(0.0 for _ in columns), 0.0)
+            return Sampled(0.0, 0.0, tuple(0.0 for _ in columns), 0.0, 1.0)
         drawn, probability = draw(degrees, FEW_VALUES, self.seed)
         begun = now.steps.taken
         rows = now.rows(relation, column, values[drawn])
@@ -180,7 +183,8 @@ class Sampler:
         weights = 1 / probability[place]
         population = float(weights.sum())
         if not population:
-            return Sampled(0.0, 0.0, tuple(0.0 for _ in columns), float(len(drawn) < len(values)))
+            nothing = tuple(0.0 for _ in columns)
+            return Sampled(0.0, 0.0, nothing, float(len(drawn) < len(values)), 1.0)
         of_values = np.bincount(place, weights, len(drawn))
         whole = len(drawn) == len(values)
         error = 0.0 if whole else float(np.std(of_values, ddof=1)) * sqrt(len(drawn)) / population
@@ -200,7 +204,11 @@ class Sampler:
         new = added(some, earlier, vertices)
         part = float(weights[mine][new].sum()) / (float(weights[mine].sum()) or 1.0)
         part = min(max(part, 0.5 / seen), 1 - 0.5 / (seen + 1))
-        return Sampled(population, population * self._renewals(relation, part), distinct, error)
+        repeats = 1.0 if not isinstance(relation, Reach) else None
+        if rows.derivations is not None:
+            repeats = float((weights * rows.derivations).sum()) / population
+        rate = population * self._renewals(relation, part)
+        return Sampled(population, rate, distinct, error, repeats)
 
     def _renewals(self, relation: Relation, part: float) -> float:
         """How often per time unit a row is new or extended.

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...algebra import regex
 from ...algebra.automaton import Automaton, minimal_dfa
-from .relations import Edges, Either, Join, Reach, Relation
+from .relations import Edges, Either, Join, Reach, Relation, concatenation
 from .snapshot import FOREVER, Ints, Links, Snapshot, links_of
 
 CELLS = 1 << 21
@@ -52,10 +52,17 @@ class Steps:
 
 
 class Rows(NamedTuple):
-    """Different rows with their expiries; ``columns`` are the values by column."""
+    """Different rows with their expiries.
+
+    Attributes:
+        columns: the values by column.
+        expiry: the expiry of each row.
+        derivations: the number of derivations of each row; None if each has one.
+    """
 
     columns: tuple[Ints, ...]
     expiry: Ints
+    derivations: Ints | None = None
 
 
 def keys_of(columns: tuple[Ints, ...], values: int) -> Ints:
@@ -70,14 +77,14 @@ def keys_of(columns: tuple[Ints, ...], values: int) -> Ints:
     return keys
 
 
-def last_of(keys: Ints, expiry: Ints) -> Ints:
-    """The positions of the rows that expire last among those of the same key."""
+def last_of(keys: Ints, expiry: Ints) -> tuple[Ints, Ints]:
+    """The position of the row that expires last among those of each key, and their number."""
     order: Ints = np.lexsort((expiry, keys))
     ordered = keys[order]
     last = np.ones(len(keys), np.bool_)
     last[:-1] = ordered[1:] != ordered[:-1]
-    kept: Ints = order[last]
-    return kept
+    ends = np.flatnonzero(last)
+    return order[ends], np.diff(ends, prepend=-1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,6 +109,8 @@ class Evaluation:
         match relation:
             case Edges():
                 return self._of_links(self.snapshot.links(relation, column == 1), column, values)
+            case Reach(regex.Concat((regex.Symbol() as first, regex.Symbol() as second)), inputs):
+                return self._joined(concatenation(first, second, inputs), column, values)
             case Reach(expression, inputs):
                 forward = expression if column == 0 else regex.inverse(expression)
                 sources, targets, expiry = self._reached(forward, inputs, values)
@@ -152,9 +161,10 @@ class Evaluation:
         links = self._pairs.get((relation, inverse))
         if links is None:
             values, _ = self.candidates(relation, 0)
-            (sources, targets), expiry = self.rows(relation, 0, values)
+            rows = self.rows(relation, 0, values)
+            sources, targets = rows.columns
             ends = (targets, sources) if inverse else (sources, targets)
-            links = links_of(*ends, expiry, self.snapshot.vertices)
+            links = links_of(*ends, rows.expiry, self.snapshot.vertices)
             self._pairs[relation, inverse] = links
         return links
 
@@ -277,8 +287,8 @@ class Evaluation:
     def _different(self, columns: tuple[Ints, ...], expiry: Ints) -> Rows:
         """Of equal rows the one that expires last."""
         self.steps.take(len(expiry))
-        last = last_of(keys_of(columns, max(self.snapshot.vertices, 1)), expiry)
-        return Rows(tuple([column[last] for column in columns]), expiry[last])
+        last, derivations = last_of(keys_of(columns, max(self.snapshot.vertices, 1)), expiry)
+        return Rows(tuple([column[last] for column in columns]), expiry[last], derivations)
 
 
 def _once(places: Ints, slot: Ints) -> Ints:

@@ -187,6 +187,17 @@ def _join(
     )
 
 
+def concatenation(first: Symbol, second: Symbol, inputs: tuple[Relation, ...]) -> Join:
+    """The path of two symbols, which are positions in ``inputs``, as a join."""
+    assert isinstance(first.ref, int)
+    assert isinstance(second.ref, int)
+    return Join(
+        ((1, 0) if first.inverse else (0, 1), (2, 1) if second.inverse else (1, 2)),
+        (0, 2),
+        (inputs[first.ref], inputs[second.ref]),
+    )
+
+
 def _keeps_variables(join: Join) -> bool:
     """Whether the output has each variable once."""
     variables = {variable for binding in join.bindings for variable in binding}

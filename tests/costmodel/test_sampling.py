@@ -165,6 +165,20 @@ def test_joins_agree_with_nested_loops() -> None:
     assert exact(catalog, CYCLE) == len(cycle)
 
 
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_repeats_are_the_derivations_of_a_row(graph: str) -> None:
+    catalog = catalog_of(GRAPHS[graph](7), GRAPHS[graph](8))
+    derivations = exact(catalog, CHAIN) / exact(catalog, ENDS)
+    path = Reach(regex.concat([regex.Symbol(0), regex.Symbol(1)]), (A, B))
+    for relation in (ENDS, path):
+        estimate = sampler(catalog).estimate(relation)
+        assert estimate is not None
+        assert estimate.repeats == pytest.approx(derivations, rel=0.3)
+    searched = sampler(catalog).estimate(PLUS)
+    assert searched is not None
+    assert searched.repeats is None
+
+
 @pytest.mark.parametrize("name", RELATIONS)
 @pytest.mark.parametrize("graph", GRAPHS)
 def test_estimates_are_near_exact_counts(graph: str, name: str) -> None:
