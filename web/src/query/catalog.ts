@@ -8,6 +8,16 @@ export interface LabelStatistics {
   readonly population?: number;
   readonly distinct_pairs?: number;
   readonly distinct_properties?: Readonly<Record<string, number>>;
+  readonly properties?: Readonly<Record<string, unknown>>;
+}
+
+/** An end of the edges of a label: stream, label, "src" or "trg". */
+type End = readonly [string, string, string];
+
+/** Measured statistics of two ends. */
+interface Joint {
+  readonly left: End;
+  readonly right: End;
 }
 
 export interface Stream {
@@ -18,6 +28,7 @@ export interface Stream {
 export interface Catalog {
   readonly time_unit?: string;
   readonly streams: Readonly<Record<string, Stream>>;
+  readonly joint?: readonly Joint[];
 }
 
 /** A number of a label that a slider can scale. */
@@ -69,7 +80,10 @@ export function scaledCatalog(catalog: Catalog, factors: Readonly<Record<string,
     });
     return [name, { ...stream, ...(stream.labels && { labels: Object.fromEntries(labels) }) }] as const;
   });
-  return { ...catalog, streams: Object.fromEntries(streams) };
+  const measured = ([stream, label, end]: End) =>
+    (factors[keyOf({ stream, label, what: end === "src" ? "distinct_src" : "distinct_trg" })] ?? 1) === 1;
+  const joint = catalog.joint?.filter(({ left, right }) => measured(left) && measured(right));
+  return { ...catalog, streams: Object.fromEntries(streams), ...(joint && { joint }) };
 }
 
 function scaled(known: LabelStatistics, by: (what: Knob["what"]) => number): LabelStatistics {
@@ -79,11 +93,13 @@ function scaled(known: LabelStatistics, by: (what: Knob["what"]) => number): Lab
   const distinct_trg = count(known.distinct_trg, by("distinct_trg"));
   const ends = Math.max(distinct_src, distinct_trg);
   const changed = by("distinct_src") !== 1 || by("distinct_trg") !== 1;
-  const { distinct_pairs: pairs, ...rest } = known;
+  const { distinct_pairs: pairs, properties, ...rest } = known;
+  const keptProperties = Object.entries(properties ?? {}).filter(([name]) => by(`property:${name}`) === 1);
   const keptPairs = pairs === undefined || changed ? {} : { distinct_pairs: pairs };
   return {
     ...rest,
     ...keptPairs,
+    ...(properties && { properties: Object.fromEntries(keptProperties) }),
     distinct_src,
     distinct_trg,
     ...(known.rate !== undefined && { rate: known.rate * by("rate") }),

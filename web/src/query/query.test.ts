@@ -163,4 +163,17 @@ describe("a catalog", () => {
     expect(after.streams["so"]!.labels!["b"]).toEqual(catalog.streams["so"]!.labels!["b"]);
     expect(scaledCatalog(catalog, {})).toEqual(catalog);
   });
+  it("leaves out measurements that a scaled number contradicts", () => {
+    const a = { distinct_src: 2, distinct_trg: 2, distinct_properties: { n: 3, m: 3 }, properties: { n: {}, m: {} } };
+    const joint = (["src", "trg"] as const).map((end) => ({
+      left: ["s", "a", end] as const,
+      right: ["s", "a", "trg"] as const,
+    }));
+    const measured: Catalog = { streams: { s: { labels: { a } } }, joint };
+    const scale = (what: "distinct_src" | "property:n" | "rate") =>
+      scaledCatalog(measured, { [keyOf({ stream: "s", label: "a", what })]: 2 });
+    expect(scale("distinct_src").joint).toEqual([joint[1]]);
+    expect(scale("rate").joint).toEqual(joint);
+    expect(scale("property:n").streams["s"]!.labels!["a"]!.properties).toEqual({ m: {} });
+  });
 });
