@@ -10,9 +10,9 @@ from math import isfinite
 class Constants:
     """The costs of elementary actions, which the thesis finds empirically (6.3.2, 6.5.1).
 
-    The defaults were measured by ``headrace calibrate`` on the machine that docs/cost-model.md
-    names; calibration on another machine replaces them. Only their ratios decide which plan is
-    cheapest. The fit attributes the work of a hash update to the logarithmic part, queue_update.
+    The defaults of the kernels were measured by ``headrace calibrate`` on the machine that
+    docs/cost-model.md names; ``network`` and ``convert`` are orders of magnitude. Calibration on
+    another machine replaces all of them. Only their ratios decide which plan is cheapest. The fit attributes the work of a hash update to the logarithmic part, queue_update.
 
     Attributes:
         push: microseconds to pass a row on (C_O in the thesis).
@@ -34,8 +34,8 @@ class Constants:
     hash_probe: float = 0.045
     queue_update: float = 0.0136
     queue_probe: float = 0.000693
-    network: float = 0.0508
-    convert: float = 0.106
+    network: float = 0.01
+    convert: float = 0.01
 
     def __post_init__(self) -> None:
         for name in self.__dataclass_fields__:

@@ -28,7 +28,7 @@ from headrace.algebra.plan import PhysicalPlan, PlanError, PlanStream, accept_op
 from headrace.algebra.properties import ANY, BROADCAST, SINGLE, Distribution
 from headrace.algebra.text import text
 from headrace.algebra.values import StreamTypes, Types
-from headrace.costmodel import COSTS, ESTIMATES, Characteristics, CostModel, Formula
+from headrace.costmodel import COSTS, ESTIMATES, Characteristics, Constants, CostModel, Formula
 from headrace.executor.batch import Batch, merged
 from headrace.executor.checking import check
 from headrace.executor.dictionary import Dictionary
@@ -164,7 +164,8 @@ def test_a_registered_operator_is_planned_and_run(parallelism: int) -> None:
 def test_a_registered_operator_is_explained() -> None:
     node = next(node for node in planned().nodes if node.op == "MIRROR")
     rows = Characteristics(4.0, 7.0, 28.0, (5.0, 5.0))
-    explanation = CostModel().explain(node.operator, rows, (rows,))
+    model = CostModel(constants=Constants(push=0.5))
+    explanation = model.explain(node.operator, rows, (rows,))
     assert str(explanation.lines[-1]) == "cost = rO · CO = 4 · 0.5 = 2"
     assert explanation.name == "MIRROR"
     assert Names("second").over(Mirror(), (3,)) == "MIRROR(G3)"
