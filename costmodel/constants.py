@@ -12,7 +12,8 @@ class Constants:
 
     The defaults of the kernels were measured by ``headrace calibrate`` on the machine that
     docs/cost-model.md names; ``network`` and ``convert`` are orders of magnitude. Calibration on
-    another machine replaces all of them. Only their ratios decide which plan is cheapest. The fit attributes the work of a hash update to the logarithmic part, queue_update.
+    another machine replaces all of them. Only their ratios decide which plan is cheapest. The fit
+    attributes the work of a hash update to the logarithmic part, queue_update.
 
     Attributes:
         push: microseconds to pass a row on (C_O in the thesis).

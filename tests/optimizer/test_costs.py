@@ -149,7 +149,8 @@ def test_names_of_the_query_reach_the_columns() -> None:
     edges: Edges = ((0, 1), (1, 2), (2, 3))
     named = Pattern(edges, (0, 3), ("x", "y", "z", "w"))
     outcome = optimize(LogicalExpression(named, pattern(edges).inputs))
-    names = {n.columns for n in outcome.plan.nodes if isinstance(n.operator, WindowScan)}
+    nodes = outcome.canonical_plan.nodes
+    names = {n.columns for n in nodes if isinstance(n.operator, WindowScan)}
     assert names == {("x0", "y"), ("y", "z"), ("z", "x1")}  # x0 and x1 are the answer's
     assert variables(edges) == (0, 1, 2, 3)
 
