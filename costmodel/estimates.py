@@ -430,6 +430,10 @@ def closure(source: Characteristics, reading: Reading) -> Characteristics:
     power_rate, power_population = source.arrival_rate, source.population
     rate = population = 0.0
     for i in range(1, longest + 1):
+        if power_population >= LARGEST - population:
+            rate += i * power_rate * ((LARGEST - population) / power_population)
+            population = LARGEST
+            break
         if population + power_population == population and i > 1:
             break
         rate += i * power_rate

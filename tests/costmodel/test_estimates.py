@@ -257,6 +257,15 @@ def test_closure_sums_up_to_the_longest_path_of_its_input() -> None:
     assert THESIS.characteristics(Path(regex.plus(a)), (longest,)).arrival_rate == 2.0
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_closure_of_a_huge_relation_is_finite(kind: Kind) -> None:
+    """Powers that overflow a float gave a rate that is not a number, and the search no plan."""
+    huge = Characteristics(7e33, 0.05, 3e32, (15.0, 3.5))
+    out = CostModel(kind).characteristics(Path(regex.plus(regex.Symbol(0))), (huge,))
+    assert 0 < out.arrival_rate <= LARGEST
+    assert 0 < out.validity < inf
+
+
 def test_closure_levels_off_when_the_pairs_are_used_up() -> None:
     dense = Characteristics(1e3, 1e3, 1e6, (1e3, 1e3), longest_path=20)
     thesis = THESIS.characteristics(Path(regex.plus(a)), (dense,))
