@@ -361,8 +361,8 @@ def test_results_inherit_longest_paths_and_vertices_of_inputs() -> None:
     assert out.vertices == 70.0
 
 
-counts = st.just(0.0) | st.floats(1e-6, 1e12)
-rates = st.just(0.0) | st.floats(1e-9, 1e9)
+counts = st.just(0.0) | st.floats(1e-6, 1e12) | st.floats(1e12, 1e90)
+rates = st.just(0.0) | st.floats(1e-9, 1e9) | st.floats(1e9, 1e80)
 some_distinct = st.floats(0, 1e9)
 
 
