@@ -144,6 +144,7 @@ def _driver_workers() -> list[psutil.Process]:
     return found
 
 
+@pytest.mark.long
 def test_replay_takes_one_slice_per_interval(spark: SparkSession, tmp_path: Path) -> None:
     inputs = {"input": [csv_file(tmp_path / "in.csv", EDGES)]}
     options = RunOptions(speed=100, interval="100 milliseconds")

@@ -39,6 +39,7 @@ def moved(folder: Path) -> Path:
     return folder / "out"
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_a_checkpoint_of_an_earlier_version_continues(spark: SparkSession, tmp_path: Path) -> None:
     tmp_path = Path(os.path.realpath(tmp_path))

@@ -141,6 +141,7 @@ def test_a_followed_folder_is_read_beside_a_stored_graph(
         run_plan(plan, inputs_of_plan(plan, changed, ()), output, spark=spark)
 
 
+@pytest.mark.long
 def test_a_stored_graph_that_changes_while_a_run_starts_is_not_read(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,6 +72,7 @@ def test_named_queries_equal_the_oracle(spark: SparkSession, name: str) -> None:
     check()
 
 
+@pytest.mark.long
 def test_edges_of_equal_ts_may_span_slices(spark: SparkSession, tmp_path: Path) -> None:
     edges: list[Edge] = [(str(i), str(i + 1), "a", 7) for i in range(11)]
     edges += [(str(i), str(i + 1), "a", 8) for i in range(11, 14)]
