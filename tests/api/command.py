@@ -1,4 +1,4 @@
-"""The command line as a user has it: in this process, or as a process of its own."""
+"""Runs the command line in this process or in a separate one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ QUERY = "Answer(x, y) <- x (a/b)+ y  WINDOW 30d SLIDE 1d"
 
 @dataclass(frozen=True)
 class Outcome:
-    """Exit code and what was said."""
+    """The exit code and the output."""
 
     code: int
     out: str
@@ -29,7 +29,7 @@ class Outcome:
 
     @property
     def error(self) -> str:
-        """The one error message; there is no traceback beside it."""
+        """The only error message; checks that there is no traceback."""
         assert "Traceback" not in self.err
         assert self.err.count("error:") == 1, self.err
         return self.err
@@ -49,7 +49,7 @@ class Commands:
 
 
 def command_line(*arguments: str | Path) -> list[str]:
-    """What starts ``headrace ...`` as a process."""
+    """The command that starts ``headrace ...`` as a process."""
     return [sys.executable, "-m", "headrace", *map(str, arguments)]
 
 
@@ -59,7 +59,7 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def process(*arguments: str | Path, cwd: Path | None = None, timeout: float = PATIENCE) -> Outcome:
-    """Runs ``headrace ...`` as a process of its own."""
+    """Runs ``headrace ...`` in a separate process."""
     done = subprocess.run(
         command_line(*arguments),
         cwd=cwd or ROOT,

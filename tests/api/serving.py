@@ -1,4 +1,4 @@
-"""A service to be asked: in a thread of this process, or as a process of its own."""
+"""Starts a service in a thread of this process or in a separate process."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ streams:
 
 
 def settings(home: Path, **others: Any) -> Settings:
-    """A service that keeps what it keeps in a folder, unless a ``database`` is named."""
+    """A service with its data in a folder, unless a ``database`` is given."""
     return Settings(**{"database": sqlite_url(home), "home": home, **others})
 
 
 @contextmanager
 def served(app: FastAPI) -> Iterator[httpx.Client]:
-    """A client of the service, which listens on a free port of this machine."""
+    """A client of the service, which listens on a free local port."""
     server = server_of(app)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         address = f"http://127.0.0.1:{listening.getsockname()[1]}"
@@ -59,7 +59,7 @@ def served(app: FastAPI) -> Iterator[httpx.Client]:
 
 @dataclass(frozen=True)
 class Running:
-    """A service that is a process; ``log`` is the file of what it says."""
+    """A service in a separate process; ``log`` is the file of its output."""
 
     process: subprocess.Popen[bytes]
     address: str
@@ -71,7 +71,7 @@ class Running:
 
 @contextmanager
 def running(home: Path, *options: str | Path) -> Iterator[Running]:
-    """``headrace serve`` as a process, which is told to end and has to end well."""
+    """Runs ``headrace serve``; stops it at the end and checks its exit code."""
     log = home.with_name(f"{home.name}.log")
     with (
         log.open("ab") as writing,
@@ -98,21 +98,21 @@ def running(home: Path, *options: str | Path) -> Iterator[Running]:
 
 
 def metric(client: httpx.Client, name: str) -> float:
-    """The value of a counter; 0 where nothing was counted."""
+    """The value of a counter; 0 if it is absent."""
     lines = client.get("/metrics").text.splitlines()
     values = [line.removeprefix(f"{name} ") for line in lines if line.startswith(f"{name} ")]
     return float(values[0]) if values else 0.0
 
 
 def clique(vertices: int, window: str = "1d") -> str:
-    """A query whose search is long: every vertex with every other one."""
+    """A query with a long search: a clique."""
     pairs = itertools.combinations(range(vertices), 2)
     atoms = ", ".join(f"a{i}{j}(x{i}, x{j})" for i, j in pairs)
     return f"Answer(x0, x1) <- {atoms} WINDOW {window}"
 
 
 def problem(answer: httpx.Response, status: int) -> dict[str, Any]:
-    """The problem document of an answer, which has all that RFC 9457 asks for."""
+    """The problem document of an answer; checks the fields that RFC 9457 requires."""
     assert answer.status_code == status, answer.text
     assert answer.headers["content-type"] == "application/problem+json"
     document: dict[str, Any] = answer.json()

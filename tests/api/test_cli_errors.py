@@ -1,4 +1,4 @@
-"""Whatever is wrong: one message, the right exit code, no traceback, nothing half-written."""
+"""Each mistake gives one message, the right exit code, no traceback and no partial file."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ BY_HAND: dict[str, tuple[int, dict[str, object], str]] = {
 def test_plans_changed_by_hand_are_checked(
     headrace: Commands, plan: Path, what: str, command: str
 ) -> None:
-    """Refused before anything starts, and nothing is written."""
+    """The command refuses it before it starts anything or writes a file."""
     node, arguments, message = BY_HAND[what]
     document = json.loads(plan.read_text())
     del document["digest"]

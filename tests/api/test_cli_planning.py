@@ -1,4 +1,4 @@
-"""explain, optimize and plans: what they show, and where it goes."""
+"""The output of explain, optimize and plans."""
 
 from __future__ import annotations
 
@@ -269,7 +269,7 @@ def test_hostile_names_stay_text(headrace: Commands) -> None:
 
 
 def test_statistics_in_a_unit_of_time(headrace: Commands, tmp_path: Path) -> None:
-    """Rates are per unit, and plans over the catalog count in it."""
+    """Rates are per time unit of the catalog, and so are the costs of plans."""
     edges, catalog = tmp_path / "edges.csv", tmp_path / "catalog.yaml"
     days = [f"{i},{i + 1},a,2024-01-{1 + i // 2:02}T{12 * (i % 2):02}:59:00Z" for i in range(60)]
     edges.write_text("\n".join(["src,trg,label,ts", *days]))
@@ -311,7 +311,7 @@ def test_types_and_units_without_a_catalog(headrace: Commands, tmp_path: Path) -
     assert plan["time_unit"] == "millisecond"
     assert plan["windows"][0]["range"] == 3_600_000
     assert {stream["vertex_type"] for stream in plan["streams"]} == {"integer"}
-    # The same without any input, and from the catalog that stats writes.
+    # The same without input, from the catalog that stats writes.
     assumed = json.loads(headrace("optimize", query, *options).out)
     assert {stream["vertex_type"] for stream in assumed["streams"]} == {"integer"}
     assert assumed["time_unit"] == "millisecond"

@@ -1,4 +1,4 @@
-"""run and demo as a user has them: on Spark, as processes of their own."""
+"""Runs the commands run and demo on Spark in separate processes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Row = tuple[tuple[str, ...], int, int]
 
 
 def edges_file(folder: Path) -> Path:
-    """The edges out of order, and two rows that are none."""
+    """The edges out of order, and two rows that are not edges."""
     file = folder / "edges.csv"
     with file.open("w", newline="", encoding="utf-8") as out:
         writer = csv.writer(out)
@@ -89,7 +89,7 @@ def test_from_query_to_folder_and_again(tmp_path: Path) -> None:
     assert root["rate"] == found / TICKS
     assert root["estimate"]["rate"] == plan.nodes[plan.root].estimate.rate
     assert all(off >= 1 for off in root["q_error"].values())
-    # a scan counts what it gave, also where only Spark saw it
+    # a scan counts its output, also where Spark ran it
     counted = account["operators"]
     assert sum(counted[str(node.id)]["rows_out"] for node, _ in plan.scans) == 8
     assert re.search(r"measured/\w+  valid +held +q-error", done.err)
@@ -102,12 +102,12 @@ def test_from_query_to_folder_and_again(tmp_path: Path) -> None:
     ]
     assert "soon" in reasons[0]["reason"]
 
-    # the same again: there is nothing left to do
+    # the same command again has nothing left to do
     again = process(*run)
     assert again.code == 0
     assert "an earlier run did all the work" in again.err
 
-    # another query may not have the place of this one
+    # another query may not use this output
     other = process("run", "Answer(x, y) <- a(x, y) WINDOW 10", "-i", edges, "-o", out)
     assert other.code == 2
     assert str(out) in other.error

@@ -1,4 +1,4 @@
-"""``--stored``: graphs without times beside a stream, and what can be wrong with them."""
+"""``--stored``: graphs without times beside a stream, and mistakes in them."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ AMLSIM = Path(__file__).parents[2] / "examples" / "amlsim"
 def test_the_example_runs_on_spark(
     headrace: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As many results as its README says, each from an account that its file flags."""
+    """The number of results is that of its README; each is of a flagged account."""
     monkeypatch.chdir(AMLSIM)
     out = tmp_path / "found.jsonl"
     headrace("run", "flagged.gcore", "--catalog", "catalog.yaml", "--output", out)
@@ -35,7 +35,7 @@ QUERY = "Answer(x, y) <- likes(x, y), Person(x), x.age > 30. WINDOW 1h"
 
 @pytest.fixture
 def inputs(tmp_path: Path) -> tuple[str | Path, ...]:
-    """Three likes, and what is known of two people, of whom one is older than 30."""
+    """Three likes and two people, one of whom is older than 30."""
     (tmp_path / "likes.csv").write_text("src,trg,ts\n1,2,5\n2,3,6\n1,3,7\n")
     (tmp_path / "people.csv").write_text("id,age\n1,40\n2,30\n")
     return (

@@ -1,4 +1,4 @@
-"""The client that commands use waits for a service that is only starting."""
+"""The client of the commands waits for a service that is starting."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from headrace.planning.errors import RunError
 
 
 class _Service(BaseHTTPRequestHandler):
-    """Answers that it is not ready as often as ``left`` says, then with what was asked for."""
+    """Answers ``left`` times that it is not ready, and then the request."""
 
     left = 0
 
@@ -27,7 +27,7 @@ class _Service(BaseHTTPRequestHandler):
         self.wfile.write(b'{"detail": "not now"}')
 
     def log_message(self, *_: object) -> None:
-        """Says nothing."""
+        """Logs nothing."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""--evaluate, as a user has it."""
+"""The option --evaluate on the command line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def edges(tmp_path: Path) -> str:
 
 
 def connected(t: int) -> set[tuple[str, str]]:
-    """By closing the edges valid at an instant."""
+    """Computes the closure of the edges that are valid at an instant."""
     found = {(x, y) for x, y, ts in EDGES if ts <= t < ts // 10 * 10 + 25}
     while more := {(x, z) for x, y in found for v, z in found if y == v} - found:
         found |= more
@@ -132,7 +132,7 @@ def test_plans_with_deletions_or_reports_of_their_own_are_refused(
 @pytest.mark.spark
 @pytest.mark.timeout(900)
 def test_a_run_on_spark(edges: str, tmp_path: Path) -> None:
-    """In two partitions, of two stages."""
+    """The plan has two stages over two partitions."""
     done = process(
         "run", QUERY, "-i", edges, "--evaluate", "slide", "--parallelism", "2",
         "--output", tmp_path / "out", "--no-progress",

@@ -1,4 +1,4 @@
-"""What the Dockerfile has an image run, run as it stands there, without a container."""
+"""Runs the commands of the Dockerfile without a container."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PORT = "8080"
 
 
 def last_stage() -> dict[str, str]:
-    """What each instruction of the Dockerfile's last stage says; of several the last one."""
+    """The last occurrence of each instruction in the Dockerfile's last stage."""
     lines = (ROOT / "Dockerfile").read_text("utf-8").replace("\\\n", " ").splitlines()
     start = max(number for number, line in enumerate(lines) if line.startswith("FROM"))
     words = (line.partition(" ") for line in lines[start:] if line and not line.startswith("#"))

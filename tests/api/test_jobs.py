@@ -1,4 +1,4 @@
-"""What a worker process answers, without the process."""
+"""The answers of a worker process, computed in this process."""
 
 from __future__ import annotations
 

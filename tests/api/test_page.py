@@ -1,4 +1,4 @@
-"""What the service gives the page: its files, its types, and all that it shows of a plan."""
+"""The service serves the page's files, its types and the documents that the page shows."""
 
 from __future__ import annotations
 

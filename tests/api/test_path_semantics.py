@@ -1,4 +1,4 @@
-"""--path-semantics and --simple-budget, as a user has them."""
+"""The options --path-semantics and --simple-budget on the command line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def edges(tmp_path: Path) -> str:
 
 
 def simple_pairs_of_even_length(t: int) -> set[tuple[str, str]]:
-    """By walking all of them."""
+    """Enumerates all simple paths."""
     valid = [(x, y) for x, y, ts in EDGES if ts <= t < ts + 10]
     found = set()
     pending: list[tuple[int, ...]] = [(x,) for x, _ in valid]
@@ -52,7 +52,7 @@ def test_the_plan_says_which_paths_count(headrace: Commands) -> None:
 
 
 def test_the_same_operators_for_another_meaning_are_another_plan(headrace: Commands) -> None:
-    """Of a pattern of edges nothing depends on it but the digest."""
+    """For a pattern of edges only the digest depends on the path semantics."""
     query = "Answer(x, y) <- a(x, y)  WINDOW 10"
     one, other = (
         json.loads(headrace("optimize", query, "--path-semantics", kind).out)
@@ -76,7 +76,7 @@ def test_explain_says_so_in_every_stage(headrace: Commands) -> None:
 
 
 def test_plans_of_simple_paths_are_fewer(headrace: Commands) -> None:
-    """Rules 14 and 17 are off, and a closure over one label is that of any paths."""
+    """Rules 14 and 17 do not apply; the closure of one label equals that of arbitrary paths."""
     count = json.loads(
         headrace("plans", QUERY, "--path-semantics", "simple", "-n", "3", "-f", "json").out
     )

@@ -1,4 +1,4 @@
-"""``headrace`` as a process: pipes, signals, what is imported, terminals."""
+"""``headrace`` as a process: pipes, signals, imports, terminals."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_colours_only_on_a_terminal() -> None:
 
 
 def on_terminal(*arguments: str, **more: str) -> str:
-    """What a command writes to a terminal."""
+    """The output of a command to a terminal."""
     inner, outer = pty.openpty()
     with subprocess.Popen(
         command_line(*arguments),

@@ -1,4 +1,4 @@
-"""Routes of queries as an application alone, with queries of an earlier service and no engine."""
+"""Routes of queries in an application with stored queries and without an engine."""
 
 from __future__ import annotations
 

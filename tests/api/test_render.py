@@ -1,4 +1,4 @@
-"""All renderings of one plan: complete, escaped, and for every operator."""
+"""All renderings of a plan are complete and escaped, for every operator."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_html_scales_colour_to_the_dearest_operator() -> None:
 def test_dot_strings_end_where_they_should() -> None:
     for diagram in (PLAN, HOSTILE_PLAN):
         drawn = dot.render(diagram)
-        # what is left when all strings are taken out holds no name from the query
+        # the text without its strings has no name of the query
         bare = re.sub(r'"(?:[^"\\]|\\.)*"', "S", drawn)
         assert "script" not in bare
         for line in bare.splitlines()[4:-1]:

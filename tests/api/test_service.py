@@ -1,4 +1,4 @@
-"""The service over HTTP: same documents, problem details, limits."""
+"""The service over HTTP gives the documents of the command line, problem details and limits."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_optimize_gives_the_plan_of_the_command_line(
     SCHEMA.validate(document["plan"])
     by_command = headrace("optimize", EXAMPLES / "chains.rq", "--catalog", CATALOG).out
     assert document["plan"] == json.loads(by_command)
-    assert document["id"] != document["plan"]["digest"]  # that is of what was found
+    assert document["id"] != document["plan"]["digest"]  # the size of the result
     assert 0 < document["cost"] < document["canonical_cost"]
     assert document["stop_reason"] == "complete"
     assert document["memo"]["groups"] > 0
@@ -112,7 +112,7 @@ def test_explain_gives_the_documents_of_the_command_line(
             "explain", EXAMPLES / "chains.rq", "--catalog", CATALOG, "--stage", stage, "-f", "json"
         ).out
     )
-    for one in (document, by_command):  # the one thing that is never twice the same
+    for one in (document, by_command):  # the time differs in each answer
         one.pop("optimize_ms", None)
         for rule in one.get("memo", {}).get("rules", {}).values():
             rule.pop("ms")
@@ -297,7 +297,7 @@ def test_searches_are_bounded_in_time(tmp_path: Path) -> None:
 def test_an_unreadable_stream_concerns_only_what_reads_it(tmp_path: Path) -> None:
     (tmp_path / "good.csv").write_text("src,trg,ts\n1,2,5\n")
     os.mkfifo(tmp_path / "pipe.csv")
-    held = os.open(tmp_path / "pipe.csv", os.O_RDWR)  # so that a reader would wait for ever
+    held = os.open(tmp_path / "pipe.csv", os.O_RDWR)  # a reader would wait forever
     document = {
         "streams": {
             name: {

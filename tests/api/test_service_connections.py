@@ -1,4 +1,4 @@
-"""Clients that keep the service waiting, and too many of them."""
+"""Slow clients, and too many clients."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DESCRIPTION = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    """A service in a hurry."""
+    """A service with short timeouts."""
     made = settings(tmp_path_factory.mktemp("home"), searches_at_once=1, most_requests=1)
     with (
         pytest.MonkeyPatch.context() as patched,
@@ -39,7 +39,7 @@ def connected(client: httpx.Client) -> Iterator[socket.socket]:
 
 
 def hung_up(connection: socket.socket) -> bool:
-    """Whether the service ends the connection, without an answer."""
+    """Whether the service closes the connection without an answer."""
     try:
         return connection.recv(1) == b""
     except ConnectionResetError:
@@ -47,7 +47,7 @@ def hung_up(connection: socket.socket) -> bool:
 
 
 def is_broken(connection: socket.socket) -> bool:
-    """Whether nothing can be sent any more; nothing is read."""
+    """Whether the connection takes no more data; the client reads nothing."""
     try:
         connection.sendall(b" ")
     except OSError:
@@ -70,7 +70,7 @@ def test_client_that_waits_for_an_answer_stays_connected(client: httpx.Client) -
 
 def test_client_that_does_not_read_is_disconnected(client: httpx.Client) -> None:
     with connected(client) as connection:
-        # The answers are more than the system keeps for a client that does not read.
+        # The answers exceed the buffers of the system for a client that does not read.
         connection.sendall(DESCRIPTION * 1_000)
         until(lambda: is_broken(connection))
 

@@ -1,4 +1,4 @@
-"""What the service makes of its engine's word that a query could not be started in time."""
+"""The service retries a query whose start timed out in the engine."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_delays_are_shown_and_not_counted_as_failures(store: Store, tmp_path: Pa
         await queries._handle(Began("q", query.run))
         assert (query.kept.state, query.kept.error) == ("running", None)
         await queries._handle(Progressed("q", query.run, RUNNING, []))
-        # A pause that was asked for meanwhile is not forgotten.
+        # A pause that was requested meanwhile takes effect.
         await queries._keeper.want(query, "pausing", "paused")
         await queries._handle(Delayed("q", query.run, WHY))
         assert query.kept.wanted == "paused"

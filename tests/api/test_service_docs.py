@@ -1,4 +1,4 @@
-"""What docs/service.md shows is what the service does."""
+"""The examples of docs/service.md match the answers of the service."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
 
 
 def curl(client: httpx.Client, line: str) -> httpx.Response:
-    """Does what ``curl -s [-X METHOD] [--json BODY] URL`` does."""
+    """Sends the request of ``curl -s [-X METHOD] [--json BODY] URL``."""
     command, silent, *words = shlex.split(line)
     assert command == "curl"
     assert silent in ("-s", "-sN")

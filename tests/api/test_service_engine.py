@@ -1,4 +1,4 @@
-"""The engine of a service: it comes when there is need, is renewed, and goes when nothing runs."""
+"""The engine of a service starts on demand, is renewed, and stops when no query runs."""
 
 from __future__ import annotations
 
@@ -54,19 +54,19 @@ def test_an_engine_comes_is_renewed_and_goes(
         following = events(client, long)
         found = [*islice((event for event in following if event.name == "result"), 2)]
         following.close()
-        # What reads from Kafka is fetched for an engine of its own, and cannot be.
+        # The package for Kafka needs a new engine, and cannot be fetched.
         kafka = _started(client, OF_KAFKA)
         assert until(partial(_in_state, client, kafka, "failed"))
         error = client.get(f"/queries/{kafka}").json()["error"]
         assert "could not be fetched" in error["detail"]
-        # The others went on without. The third start in an engine is one too many.
+        # The other queries went on. The engine is renewed at the third start.
         for _ in range(2):
             short = _started(client, SHORT)
             assert until(partial(_in_state, client, short, "finished"))
         found += list(events(client, long, last=found[-1].id))
         shown = client.get(f"/queries/{long}").json()
         assert shown["state"] == "finished"
-        assert shown["restarts"] == 0  # nothing had gone wrong with it
+        assert shown["restarts"] == 0  # it had not failed
         plan = PhysicalPlan.from_document(client.get(f"/plans/{shown['plan_id']}").json()["plan"])
         assert snapshots(_results(numbered(found))) == snapshots(expected(plan, EDGES))
         assert until(lambda: metric(client, "headrace_engine_up") == 0)

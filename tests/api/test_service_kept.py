@@ -1,4 +1,4 @@
-"""What the service keeps: plans and streams, over restarts and beside other processes."""
+"""The service keeps plans and streams over restarts and beside other processes."""
 
 from __future__ import annotations
 
@@ -197,12 +197,12 @@ for n in range(40):
 @pytest.mark.long
 def test_two_processes_write_to_one_database(database: str) -> None:
     commands = [[sys.executable, "-c", WRITER, database, name] for name in ("a", "b")]
-    # Both make the tables, too.
+    # Both create the tables.
     writing = [subprocess.Popen(command, cwd=ROOT, env=environment()) for command in commands]
     assert [process.wait(PATIENCE) for process in writing] == [0, 0]
     store = Store(database, 1000)
     (stream,) = store.streams()
-    assert stream.version == 80  # each write gave a version of its own
+    assert stream.version == 80  # each write created a version
     plans = [kept_plan({"by": name, "n": n}, "x" * 10_000) for name in "ab" for n in range(40)]
     assert [store.plans.find(plan.id) for plan in plans] == plans
     store.close()
@@ -346,14 +346,14 @@ def test_plans_that_an_earlier_version_mixed_up_are_dropped(database: str) -> No
     assert finished.state == "finished"
     assert finished.error is not None
     assert "another request" in finished.error["detail"]
-    # The places are free for the right answers.
+    # The ids are free for the right answers.
     store.plans.keep(plans[0])
     assert store.plans.find(plans[0].id) == plans[0]
     store.close()
 
 
 def _as_an_earlier_version_left_them(database: str, plans: list[KeptPlan]) -> None:
-    """Has the first plan the answer of the second one, and the last one another question."""
+    """Stores the second plan's answer under the first id, and another request under the last id."""
     engine = create_engine(database)
     with engine.begin() as connection:
         changes = {
@@ -391,7 +391,7 @@ def test_full_disk_is_reported_and_loses_nothing(tmp_path: Path) -> None:
 
     @event.listens_for(app.state.service.store._engine, "begin")
     def _limit(connection: Connection) -> None:
-        # SQLite says of this limit what it says of a full disk.
+        # SQLite reports this limit as a full disk.
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
         limit = pages if full else 2**30
         connection.exec_driver_sql(f"PRAGMA max_page_count={limit}")
@@ -409,7 +409,7 @@ def test_full_disk_is_reported_and_loses_nothing(tmp_path: Path) -> None:
         asked = {**QUERY, "catalog": {"streams": {"s": large}}}
         asked["query"] = "Answer(x, y) <- label0001(x, y) WINDOW 1d"
         assert problem(client.post("/optimize", json=asked), 503)["code"] == "E-STORE"
-        # What was kept is there, as it was.
+        # The stored entries are unchanged.
         assert client.get(f"/plans/{first.json()['id']}").content == first.content
         assert [stream["name"] for stream in client.get("/streams").json()] == ["first"]
         assert client.get("/readyz").status_code == 200
@@ -433,7 +433,7 @@ def test_other_users_cannot_read_stored_files(tmp_path: Path) -> None:
     assert {path.name: _mode(path) for path in home.iterdir()} == {
         "headrace.db": 0o600, "headrace.db-wal": 0o600, "headrace.db-shm": 0o600,
     }  # fmt: skip
-    # As earlier versions left them, and a service that was killed.
+    # Files of earlier versions and of a killed service.
     for path in home.iterdir():
         path.chmod(0o644)
     home.chmod(0o755)
@@ -455,7 +455,7 @@ def test_a_folder_of_other_programs_keeps_its_rights(tmp_path: Path) -> None:
     assert str(project / "headrace") in str(raised.value.hint)
     Store(sqlite_url(project / "headrace"), 5).close()
     assert _mode(project / "headrace") == 0o700
-    # A database that is named itself is private wherever it is.
+    # A database named by its path is private in any folder.
     Store(f"sqlite:///{project}/own.db", 5).close()
     assert _mode(project / "own.db") == 0o600
 

@@ -1,4 +1,4 @@
-"""A service that is killed again and again while clients follow: nothing is lost, nothing twice."""
+"""Clients that follow a repeatedly killed service get each result once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LONGEST_SECONDS = 20.0
 
 
 class Following(threading.Thread):
-    """A client of one query that comes again, wherever the service is by then."""
+    """A client of one query, which reconnects to the restarted service."""
 
     def __init__(self, query: str) -> None:
         super().__init__(daemon=True)
@@ -51,7 +51,10 @@ class Following(threading.Thread):
                 with httpx.Client(base_url=self.address, timeout=60, trust_env=False) as client:
                     for event in events(client, self.query, last=self.last):
                         self.heard.append(event)
-            except (httpx.HTTPError, AssertionError):  # it is away, or has not its queries yet
+            except (
+                httpx.HTTPError,
+                AssertionError,
+            ):  # the service is away, or has not loaded its queries
                 time.sleep(0.1)
 
 

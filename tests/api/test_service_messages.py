@@ -56,7 +56,7 @@ def test_reports_of_an_ended_run_are_ignored(queries: Queries) -> None:
             Ended("f" * 16, 1, "finished"),  # of a query that was deleted
         ]
         for report in late:
-            await queries._handle(report)  # it is at no engine at all
+            await queries._handle(report)  # no engine runs the query
         query.at_engine, query.run = True, 2
         for report in late:
             await queries._handle(report)
@@ -87,7 +87,7 @@ def test_reports_of_an_ended_engine_are_ignored(tmp_path: Path) -> None:
 
 def test_messages_that_are_sent_at_once_arrive_as_they_are(tmp_path: Path) -> None:
     ours, theirs = Pipe()
-    # Much more than a pipe takes in one piece.
+    # Much more than a pipe takes in one write.
     plans = [{"number": n, "filling": str(n % 10) * 500_000} for n in range(40)]
 
     async def story() -> list[Any]:

@@ -1,4 +1,4 @@
-"""What is about PostgreSQL alone: its addresses, and a server that goes and comes again."""
+"""Addresses of PostgreSQL, and a server that stops and starts again."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_query_goes_on_when_the_database_is_back(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """Its engine is killed while nobody can say where it reads."""
+    """The engine is killed while the database is away."""
     csv_file(tmp_path / "rows.csv", random_edges(100, seed=5))
     (tmp_path / "catalog.yaml").write_text(ROWS)
     monkeypatch.setattr(queries, "_LOOK_SECONDS", 1.0)
@@ -98,7 +98,7 @@ def test_a_query_goes_on_when_the_database_is_back(
 
 
 def _java_of_an_engine() -> psutil.Process:
-    """Not that of the tests' own session."""
+    """The service does not use the Spark session of the tests."""
     ours = psutil.Process()
     (java,) = (
         process

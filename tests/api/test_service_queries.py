@@ -52,7 +52,7 @@ VICTIMS = ("workers", "java", "engine") if MORE else ("workers", "java")
 
 @dataclass
 class Story:
-    """What was seen on the way."""
+    """The documents that the test saw on the way."""
 
     home: Path
     whole: list[Event] = field(default_factory=list)
@@ -70,7 +70,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
     story = Story(folder / "home")
     csv_file(folder / "rows.csv", EDGES)
     with (folder / "rows.csv").open("a") as rows:
-        rows.write("1,2,a,3\n1,2,a,soon\n")  # the one comes too late, the other at no time
+        rows.write("1,2,a,3\n1,2,a,soon\n")  # one row is late, the other has no time
     (folder / "catalog.yaml").write_text(CATALOG)
     (folder / "inbox").mkdir()
     csv_file(folder / "inbox" / "some.csv", [("1", "2", "c", 1), ("2", "3", "c", 5)])
@@ -144,7 +144,7 @@ def _second_life(story: Story, client: httpx.Client) -> None:
 
 
 def _results(client: httpx.Client, id_: str, story: Story, count: int) -> list[Event]:
-    """The next results of a query after those of the story."""
+    """The results of a query after those of the story."""
     following = events(client, id_, last=_last(story))
     found = list(islice((event for event in following if event.name == "result"), count))
     following.close()
@@ -167,7 +167,7 @@ def _in_state(client: httpx.Client, id_: str, state: str) -> dict[str, Any]:
 
 
 def _further(client: httpx.Client, id_: str, batch: int) -> int:
-    """Waits until a query has done more batches than so many, and runs."""
+    """Waits until a query runs and has done more than a number of batches."""
 
     def batches() -> int:
         found = client.get(f"/queries/{id_}").json()
@@ -178,7 +178,7 @@ def _further(client: httpx.Client, id_: str, batch: int) -> int:
 
 
 def _weaken(service: Running, client: httpx.Client, id_: str) -> None:
-    """Kills Spark's workers as they come, until the query has failed of it; it says why."""
+    """Kills Spark's workers until the query has failed; returns its error."""
 
     def failed() -> bool:
         for process in psutil.Process(service.process.pid).children(recursive=True):
@@ -192,7 +192,7 @@ def _weaken(service: Running, client: httpx.Client, id_: str) -> None:
 
 
 def _process(service: Running, name: str) -> psutil.Process:
-    """The JVM of the service, or its engine, whose child that is."""
+    """The JVM of the service, or the engine that started it."""
     children = psutil.Process(service.process.pid).children(recursive=True)
     (java,) = [child for child in children if child.name() == "java"]
     engine = java.parent()
@@ -215,7 +215,7 @@ def test_results_are_those_of_the_plan(story: Story) -> None:
 def test_each_result_arrives_exactly_once(story: Story) -> None:
     disturbed, whole = numbered(story.disturbed), numbered(story.whole)
     assert list(disturbed) == list(range(1, len(whole) + 1))
-    # In which order a batch gives its results is not said.
+    # The order of results within a batch is not specified.
     assert Counter(map(str, disturbed.values())) == Counter(map(str, whole.values()))
     assert not [event for event in story.disturbed if event.name == "gap"]
 
@@ -312,7 +312,7 @@ def test_a_query_over_a_live_source_has_no_end(story: Story) -> None:
     ]
     assert story.seen["left"]["state"] == "running"
     assert story.seen["left"]["progress"]["fraction"] is None
-    assert story.seen["left"]["progress"]["lag"] is None  # its time is none of the clock's
+    assert story.seen["left"]["progress"]["lag"] is None  # its time is not a time of the clock
 
 
 def test_the_log_is_json_and_has_no_fault(story: Story) -> None:

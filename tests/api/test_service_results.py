@@ -1,4 +1,4 @@
-"""Queries of a service that do not run now: their results, rows that were set aside, limits."""
+"""Queries that do not run: their results, dead letters and limits."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_only_streams_with_a_source_are_run_over(client: httpx.Client) -> None:
     body = {"query": "Answer(x, y) <- zz(x, y) WINDOW 1d"}
     refused = problem(client.post("/queries", json=body), 422)
     assert "no input for mine" in refused["detail"]
-    # A plan over a catalog of its own reads the streams of the service, and no others.
+    # A plan over another catalog may read only the streams of the service.
     streams = {"else": {"labels": labels, "source": {"format": "csv", "path": "/etc/passwd"}}}
     own = client.post("/optimize", json={**body, "streams": streams}).json()
     refused = problem(client.post("/queries", json={"plan": own["id"]}), 422)
@@ -216,7 +216,7 @@ def test_removed_results_are_reported_and_deletion_leaves_no_files(tmp_path: Pat
         late = list(events(client, "d0", last=1))
         assert late[1] == Event("gap", {"lost": 2}, 3)
         assert list(numbered(late)) == list(range(4, 13))
-        # What was to be deleted when the service ended is gone now.
+        # The restarted service completes an interrupted deletion.
         assert [query["id"] for query in client.get("/queries").json()] == ["d0", "e0"]
         for id_ in ("d0", "e0"):
             assert client.delete(f"/queries/{id_}").status_code == 204
@@ -251,15 +251,15 @@ def test_the_oldest_results_go(tmp_path: Path) -> None:
     assert (results.count, results.prune(), results.prune()) == (12, 1, 0)
     found = slow.read()
     assert (found.lost, found.first, len(found.lines)) == (3, 4, 4)
-    assert Reader(results, tail=100).read().lost == 0  # it asked for no more than there is
-    # A service that is killed while it prunes leaves files, and a run may write the last ones anew.
+    assert Reader(results, tail=100).read().lost == 0  # the request fits the available results
+    # A service killed while it prunes leaves files, and a run may write the last ones again.
     publish(folder, 3)
     again = Results(folder, note, Kept(bytes=1, files=100))
     assert again.count == 12
     assert not (folder / "part-00000000-000.jsonl").exists()
     publish(folder, 6, batch=3, first=13)
     (folder / "part-00000003-001.jsonl").write_text('{"n": 19}\n')
-    assert again.prune() == 2  # of the last batch nothing goes
+    assert again.prune() == 2  # the last batch is kept
     assert (again.after(0), again.count) == ((12, folder / "part-00000003-000.jsonl", 12), 19)
 
 

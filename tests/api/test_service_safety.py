@@ -1,4 +1,4 @@
-"""What the service does not do for anybody: tokens, limits, headers, faults."""
+"""The safety of the service: tokens, limits, headers, faults."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_without_origins_no_page_may(tmp_path: Path) -> None:
 
 
 def test_simple_requests_of_other_pages_are_refused(client: httpx.Client) -> None:
-    # A browser sends this to anybody without asking first, as a form would.
+    # A browser sends this to any host without a preflight request, as a form does.
     headers = {**HER, "Origin": "https://evil.example", "Content-Type": "text/plain"}
     content = json.dumps({"query": QUERY})
     for path in ("/optimize", "/explain"):
@@ -194,7 +194,7 @@ def test_pages_that_may_change_something(client: httpx.Client) -> None:
         {"Origin": ORIGIN, "Sec-Fetch-Site": "cross-site"},
         {"Origin": own},
         {"Origin": own, "Sec-Fetch-Site": "same-origin"},
-        # The page behind a proxy that calls the service by another name.
+        # The page behind a proxy under another host name.
         {"Origin": "https://headrace.example", "Sec-Fetch-Site": "same-origin"},
     ):
         answer = client.post("/optimize", headers={**HER, **told}, json={"query": QUERY})
@@ -211,7 +211,7 @@ def test_request_with_two_framings_is_refused_and_disconnected(client: httpx.Cli
     with socket.create_connection((client.base_url.host, client.base_url.port or 0)) as raw:
         raw.settimeout(60)
         raw.sendall(head + body + hidden)
-        answers = b"".join(iter(lambda: raw.recv(65_536), b""))  # until it is hung up
+        answers = b"".join(iter(lambda: raw.recv(65_536), b""))  # until the client disconnects
     assert answers.startswith(b"HTTP/1.1 400")
     assert b"connection: close" in answers.lower()
     assert answers.count(b"HTTP/1.1") == 1

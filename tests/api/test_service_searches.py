@@ -1,4 +1,4 @@
-"""Searches of the service: beside its answers, shared, ended when nobody waits any more."""
+"""Searches of the service are shared, and end when no client waits for them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LONG_MS = 60_000
 
 @pytest.fixture(scope="module")
 def one_at_a_time(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    """A service with one process for searches, and one place to wait for it."""
+    """A service with one process for searches and a queue of one."""
     home = tmp_path_factory.mktemp("home")
     made = settings(home, searches_at_once=1, most_waiting=1, longest_search_ms=60_000.0)
     with served(create_app(made)) as client:
@@ -45,7 +45,7 @@ def at_rest(one_at_a_time: httpx.Client) -> httpx.Client:
 
 
 class Asking:
-    """A client that asks and can hang up; what it hears, if anything, is ``answer``."""
+    """A client that can disconnect before it gets its ``answer``."""
 
     def __init__(self, address: httpx.URL, query: str, budget_ms: int = LONG_MS) -> None:
         self.answer: httpx.Response | None = None
@@ -71,7 +71,7 @@ def body(query: str, budget_ms: int = LONG_MS) -> dict[str, Any]:
 def asked_in_vain(
     client: httpx.Client, query: str, budget_ms: int = LONG_MS
 ) -> Iterator[socket.socket]:
-    """A client that asks, and hangs up at the end of the context."""
+    """A client that disconnects at the end of the block."""
     content = json.dumps(body(query, budget_ms)).encode()
     head = f"POST /optimize HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(content)}\r\n"
     address = (client.base_url.host, client.base_url.port)
@@ -87,7 +87,7 @@ def test_a_client_that_hangs_up_ends_its_search(client: httpx.Client) -> None:
     until(lambda: metric(client, CANCELLED) == before + 1)
     until(lambda: metric(client, RUNNING) == 0)
     assert metric(client, GONE) == gone + 1
-    # nothing of it is kept: the next client has a search of its own, to the end
+    # its result is not stored: the next client gets a complete search
     assert client.post("/optimize", json={"query": clique(4)}).json()["stop_reason"] == "complete"
 
 
@@ -138,10 +138,10 @@ def test_searches_wait_in_a_bounded_queue(client: httpx.Client) -> None:
         refused = client.post("/optimize", json={"query": clique(3, "9d")})
         assert problem(refused, 429)["code"] == "E-BUSY"
         assert int(refused.headers["retry-after"]) >= 1
-        # the service is there meanwhile, for all that needs no search
+        # meanwhile the service answers requests that need no search
         assert client.get("/healthz").status_code == 200
         assert client.get("/streams").json() == []
-    # who hangs up while waiting leaves the queue, and was never searched for
+    # a client that disconnects leaves the queue before its search
     until(lambda: metric(client, "headrace_searches_waiting") == 0)
     (worker,) = searching()
     worker.kill()
@@ -153,7 +153,7 @@ def test_searches_wait_in_a_bounded_queue(client: httpx.Client) -> None:
 
 
 def searching() -> list[psutil.Process]:
-    """The processes that search for services of this process."""
+    """The search processes of the services in this process."""
     return [
         child
         for child in psutil.Process().children()
@@ -214,7 +214,7 @@ def test_a_process_that_is_late_in_starting_is_ended(
         worker.start()
     assert set(searching()) <= others
     monkeypatch.setattr("headrace.api.service.workers.START_SECONDS", ENOUGH_SECONDS)
-    # Nothing of it comes between the jobs and their answers.
+    # Its output does not mix with the answers of jobs.
     jobs = [a_job(f"Answer(x, y) <- a(x, y) WINDOW {hours}h") for hours in (6, 11, 7)]
     assert [answered(worker, job) for job in jobs] == [of(job) for job in jobs]
 
@@ -244,7 +244,7 @@ def test_a_job_that_is_cancelled_does_not_reach_the_next_one(worker: Worker) -> 
     cancelled.set()
     worker.start()
     assert worker.do(a_job(clique(8)), cancelled, ENOUGH_SECONDS).stop_reason == "cancelled"
-    # It was cancelled before it began, and so might the next one have been by what is left of it.
+    # It was cancelled before it began; its cancellation must not reach the next job.
     assert answered(worker, a_job()) == of(a_job())
 
 
@@ -252,9 +252,9 @@ def test_a_process_that_was_killed_while_idle_is_replaced(worker: Worker) -> Non
     others = set(searching())
     worker.start()
     (process,) = set(searching()) - others
-    process.kill()  # without waiting for it: who has started it does
+    process.kill()  # without waiting: the pool that started it waits
     job = a_job()
-    with contextlib.suppress(WorkerDiedError):  # the pool may not know of it yet
+    with contextlib.suppress(WorkerDiedError):  # the pool may not have noticed yet
         assert answered(worker, job) == of(job)
     assert answered(worker, job) == of(job)
 
@@ -284,7 +284,7 @@ def test_a_job_over_its_time_limit_loses_its_process(
         until(lambda: client.get("/readyz").status_code == 200)
         asking = [Asking(client.base_url, clique(8, f"{n}d"), 1_000) for n in (1, 2)]
         until(lambda: metric(client, RUNNING) == 2)
-        # A process that is stopped looks at no budget, whatever its search would have done.
+        # A stopped process does not check its budget.
         for process in set(searching()) - others:
             process.suspend()
         for asked in asking:

@@ -1,4 +1,4 @@
-"""The trace of a search over HTTP: as long as it is asked for, and as there is room for."""
+"""The trace of a search over HTTP has the requested length, up to a limit."""
 
 from __future__ import annotations
 

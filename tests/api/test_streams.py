@@ -1,4 +1,4 @@
-"""Commands whose terminal, pipe or disk has gone, is full or was never there."""
+"""Commands whose terminal, pipe or disk is closed, full or missing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QUERY = "Answer(x, y) <- a(x, y) WINDOW 10"
 def ran(
     *arguments: str, redirection: str = "", out: IO[str] | None = None, err: IO[str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """A command in a process of its own, with an empty standard input."""
+    """Runs a command in a separate process with an empty standard input."""
     return subprocess.run(
         in_shell(redirection, *arguments),
         cwd=ROOT,
@@ -50,7 +50,7 @@ def test_failing_stdout_is_an_error() -> None:
 
 
 def test_messages_without_stderr_are_dropped(tmp_path: Path) -> None:
-    """Not into the results, and not into the next file that is opened."""
+    """Messages go neither to the results nor to the next file that is opened."""
     shown = ran("optimize", QUERY)
     deaf = ran("optimize", QUERY, redirection="2>&-")
     assert (deaf.returncode, deaf.stdout) == (0, shown.stdout)

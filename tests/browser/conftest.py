@@ -40,12 +40,12 @@ _NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """A browser without a window; one that is installed."""
+    """An installed browser without a window."""
     executable = next((path for name in _NAMES if (path := shutil.which(name))), None)
     if executable is None:
         pytest.skip("there is no Chromium on PATH: apt-get install chromium")
     with sync_playwright() as playwright:
-        # The pages are our own; containers have no sandbox and little shared memory.
+        # Only Headrace's pages are opened; containers have no sandbox and little shared memory.
         arguments = ["--no-sandbox", "--disable-dev-shm-usage"]
         browser = playwright.chromium.launch(executable_path=executable, args=arguments)
         yield browser

@@ -1,4 +1,4 @@
-"""A query in a real browser: typed, run on Spark, its results watched."""
+"""A query in a real browser is typed, runs on Spark and shows its results."""
 
 from __future__ import annotations
 

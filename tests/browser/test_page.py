@@ -136,7 +136,7 @@ def test_a_link_shows_the_plan_again(page: Page) -> None:
 
 
 def test_the_back_button_restores_the_previous_query(page: Page) -> None:
-    """And not to each position of a slider."""
+    """The page does not send a request for each position of a slider."""
     opened(page)
     example = page.url
     optimize(page, TRIANGLE)

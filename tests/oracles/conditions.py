@@ -27,7 +27,7 @@ class Prop:
 
 @dataclass(frozen=True)
 class Lit:
-    """A value written out."""
+    """A constant."""
 
     value: Scalar
 
@@ -53,7 +53,7 @@ class Compare:
 
 
 def holds(condition: Compare, binding: Mapping[str, Any]) -> bool:
-    """Whether a condition is true; what has no value satisfies nothing."""
+    """Whether a condition is true; a condition over a missing value is not."""
     left, right = value(condition.left, binding), value(condition.right, binding)
     if left is None or right is None:
         return False
@@ -77,7 +77,7 @@ def holds(condition: Compare, binding: Mapping[str, Any]) -> bool:
 
 
 def value(of: Expr, binding: Mapping[str, Any]) -> Any:
-    """What an expression is under a binding of vertices and edges; None if nothing."""
+    """The value of an expression under a binding of vertices and edges; None without a value."""
     match of:
         case Vert(name):
             return binding[name]
@@ -93,7 +93,7 @@ def value(of: Expr, binding: Mapping[str, Any]) -> Any:
 
 
 def row_of(name: str, binding: Mapping[str, Any]) -> Any:
-    """The edge that a name is bound to, or the row of the vertex that a variable is."""
+    """The edge of a name, or the row of a variable's vertex."""
     return binding.get(f"{name}.", binding[name])
 
 

@@ -20,14 +20,14 @@ class Line:
 
 @dataclass(frozen=True)
 class End:
-    """A line that ends, at ``ts``, the validity of all that was said of a binding before."""
+    """A line that ends at ``ts`` the validity of all earlier lines of a binding."""
 
     row: Row
     ts: int
 
 
 def without_ends(said: Iterable[Line | End]) -> list[Line]:
-    """What lines, some of which end others, come to; those never valid are left out."""
+    """Applies the lines that end others to these, and leaves out lines that are never valid."""
     found: list[Line] = []
     of_row: dict[Row, list[int]] = defaultdict(list)
     for line in said:
@@ -42,7 +42,7 @@ def without_ends(said: Iterable[Line | End]) -> list[Line]:
 
 @dataclass(frozen=True)
 class Mismatch:
-    """An instant at which the lines say something else than the oracle."""
+    """An instant at which the lines differ from the oracle."""
 
     instant: int
     missing: frozenset[Row]
@@ -102,7 +102,7 @@ def per_slide_mismatches(truth: Truth, lines: Sequence[Line], period: int) -> li
 
 
 def between_reports(lines: Iterable[Line], period: int) -> list[str]:
-    """Lines that begin or end elsewhere than at a report."""
+    """The lines that begin or end between two reports."""
     return [
         f"{line} does not go from report to report"
         for line in lines
@@ -111,7 +111,7 @@ def between_reports(lines: Iterable[Line], period: int) -> list[str]:
 
 
 def _sweep(lines: Sequence[Line], instants: Sequence[int]) -> Iterable[frozenset[Row]]:
-    """What the lines say at each of the instants, which are in order."""
+    """The answer by the lines at each of the instants, which are in order."""
     events = sorted(
         event
         for number, line in enumerate(lines)
@@ -159,7 +159,7 @@ def _covered(ts: int, exp: int, intervals: Iterable[tuple[int, int]]) -> bool:
 
 
 def wrong_reports(truth: Truth, lines: Iterable[Line]) -> list[str]:
-    """What is reported and should not be, or the other way round, or twice."""
+    """The reports that are wrong, missing, or there twice."""
     said = [(line.ts, line.row) for line in lines]
     right = truth.reports()
     found = [f"missing at {at}: {row}" for at, row in sorted(right - set(said), key=repr)]
@@ -168,6 +168,6 @@ def wrong_reports(truth: Truth, lines: Iterable[Line]) -> list[str]:
 
 
 def meeting(lines: Iterable[Line]) -> list[str]:
-    """Lines that should be one: a row that goes on where it ended."""
+    """Adjacent lines of a row, which should be one line."""
     starts = {(line.row, line.ts) for line in lines}
     return [f"{line} goes on" for line in lines if (line.row, line.exp) in starts]

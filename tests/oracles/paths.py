@@ -31,13 +31,13 @@ def path_pairs(regex: Regex, relations: Mapping[str, Collection[Pair]]) -> set[P
 
 
 def simple_pairs(regex: Regex, relations: Mapping[str, Collection[Pair]]) -> set[Pair]:
-    """The pairs joined by such a path that repeats no vertex: all of these are walked."""
+    """The pairs joined by such a path that repeats no vertex; the search walks all these paths."""
     neighbours = _neighbours(regex, relations)
     first: Rest = (inverted_inwards(regex, invert=False),)
     found: set[Pair] = set()
 
     def walk(path: tuple[Vertex, ...], rests: frozenset[Rest]) -> None:
-        """``rests``: what may be left to match after the word of the path."""
+        """``rests`` are the languages that may be left to match after the word of the path."""
         if len(path) > 1 and any(all(map(nullable, rest)) for rest in rests):
             found.add((path[0], path[-1]))
         for letter in {letter for rest in rests for letter in letters(rest)}:
@@ -64,7 +64,7 @@ def _neighbours(regex: Regex, relations: Mapping[str, Collection[Pair]]) -> Neig
 
 
 def _reached(start: Vertex, first: Rest, neighbours: Neighbours) -> set[Vertex]:
-    """The ends of paths from a start: where what is left accepts the empty word."""
+    """The ends of paths from a start, where the language left accepts the empty word."""
     seen: set[tuple[Vertex, Rest]] = set()
     pending = [(start, first)]
     while pending:
@@ -114,7 +114,7 @@ def nullable(regex: Regex) -> bool:
 
 @lru_cache(maxsize=65536)
 def letters(rest: Rest) -> frozenset[Letter]:
-    """The letters that a word of what is left can start with (perhaps a few more)."""
+    """The letters that a word of the language left can start with, perhaps with a few more."""
     found: set[Letter] = set()
     for regex in rest:
         match regex:
@@ -137,7 +137,7 @@ def letters(rest: Rest) -> frozenset[Letter]:
 
 @lru_cache(maxsize=65536)
 def derivatives(rest: Rest, letter: Letter) -> frozenset[Rest]:
-    """What can be left after one letter."""
+    """The languages that can be left after one letter."""
     if not rest:
         return frozenset()
     head, tail = rest[0], rest[1:]

@@ -29,7 +29,7 @@ class Step:
 
 @dataclass(frozen=True)
 class AnyBut:
-    """One edge of any label but some forwards, or of any but some backwards; None: no edge."""
+    """One edge of any label except some, forwards or backwards; None excludes a direction."""
 
     forwards: tuple[str, ...] | None = ()
     backwards: tuple[str, ...] | None = None
@@ -52,7 +52,7 @@ class Seq:
 
 @dataclass(frozen=True)
 class Alt:
-    """Any one of the parts."""
+    """One of the parts."""
 
     parts: tuple[Regex, ...]
 
@@ -85,7 +85,7 @@ def maybe(part: Regex) -> Regex:
 
 
 def steps(regex: Regex) -> Iterator[str]:
-    """The labels in a regex, with repeats; those of ``AnyBut`` are known by a snapshot only."""
+    """The labels in a regex, with repeats; those of ``AnyBut`` depend on a snapshot."""
     match regex:
         case Step(label):
             yield label
@@ -224,7 +224,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Query:
-    """Rules for ``Answer`` and what it needs; ``sources`` are (label, source) pairs.
+    """The rules for ``Answer`` and its predicates; ``sources`` are (label, source) pairs.
 
     ``properties`` are the types of the properties of all edges and vertices, ``vertices`` the
     labels that are of vertices: their rows are edges from the vertex to itself. ``simple`` says
@@ -245,7 +245,7 @@ class Query:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What the columns of the answer are called."""
+        """The names of the columns of the answer."""
         return next(rule.variables for rule in self.rules if rule.head == "Answer")
 
     def __str__(self) -> str:
@@ -312,7 +312,7 @@ def _term(term: Term) -> str:
 
 
 def regex_text(regex: Regex) -> str:
-    """A regex; all that could be read in two ways stands in parentheses."""
+    """A regex, with parentheses wherever it would be ambiguous."""
     match regex:
         case Step(label, tests):
             return label + _tests(tests)

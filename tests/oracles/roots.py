@@ -52,7 +52,7 @@ def emit_text(emit: Emit) -> str:
 def aggregated(
     columns: Sequence[Sequence[Column]], bindings: Sequence[Iterable[Binding]]
 ) -> set[Row]:
-    """The rows of an answer: of each rule its columns, and the bindings of its body."""
+    """The rows of an answer: the columns and the bindings of the body of each rule."""
     groups: dict[tuple[Row, Row], list[list[Any]]] = {}
     for rule, found in zip(columns, bindings, strict=True):
         for binding in found:
@@ -113,7 +113,7 @@ def _rounded(exact: Fraction) -> float | None:
 
 
 def reports(emit: Emit, at: Callable[[int], frozenset[Row]], last: int) -> set[tuple[int, Row]]:
-    """All that is reported: pairs of an instant and a row; ``last`` is the last change."""
+    """All reports as pairs of an instant and a row; ``last`` is the last change."""
     found: set[tuple[int, Row]] = set()
     for instant in range(0, last + emit.every, emit.every):
         now = at(instant)

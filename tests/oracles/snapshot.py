@@ -60,7 +60,7 @@ class Edge:
         return self.ts, self.src, self.trg, self.label, repr(self.properties)
 
     def property(self, name: str) -> Scalar:
-        """The value of a property, ``ts`` among them; None if it lacks it."""
+        """The value of a property or of ``ts``; None if it is missing."""
         return self.ts if name == "ts" else dict(self.properties).get(name)
 
 
@@ -138,7 +138,7 @@ class Truth:
         return self._known[key]
 
     def reports(self) -> set[tuple[int, Row]]:
-        """All that the query's EMIT clause reports: instants and rows."""
+        """The reports of the query's EMIT clause: instants and rows."""
         assert self.query.emit is not None
         return reports(self.query.emit, self.at, self.changes[-1] if self.changes else -1)
 
@@ -159,7 +159,7 @@ class Truth:
 
 
 def _ends(deletion: Edge, edge: Edge, instant: int) -> bool:
-    """Whether a deletion has ended an edge by an instant: at equal times it comes later."""
+    """Whether a deletion has ended an edge by an instant; at equal times it comes later."""
     same = (deletion.label, deletion.src, deletion.trg) == (edge.label, edge.src, edge.trg)
     return same and edge.ts <= deletion.ts <= instant
 
@@ -220,7 +220,7 @@ def answer(
 
 
 def _naming(closure: Closure, alias: str) -> Rule:
-    """The name given to a closure by ``as`` is a predicate for all rules."""
+    """Makes the name that ``as`` gives to a closure a predicate of all rules."""
     return Rule(alias, ("x", "y"), (Closure(closure.label, Var("x"), Var("y")),))
 
 
@@ -240,7 +240,7 @@ def labels_of(atom: BodyAtom) -> Iterable[str]:
 
 
 def _with_names(rule: Rule, edges: Mapping[str, Iterable[Edge]]) -> Rule:
-    """The rule with a name for each edge of the input and each ``_``, so that all of them count."""
+    """Names each input edge and each ``_`` of a rule, so that aggregates count all of them."""
     body: list[BodyAtom] = []
     for i, atom in enumerate(rule.body):
         if isinstance(atom, Is):
@@ -259,7 +259,7 @@ def _with_names(rule: Rule, edges: Mapping[str, Iterable[Edge]]) -> Rule:
 
 
 def _counted(rule: Rule, bindings: Iterable[Binding]) -> list[Binding]:
-    """Each binding once; a vertex is one, however often it is told, unless the head looks at it."""
+    """Each binding once; repeated rows of a vertex count once unless the head reads them."""
     rows = {
         f"{a.vertex.name}." for a in rule.body if isinstance(a, Is) and isinstance(a.vertex, Var)
     }
@@ -382,7 +382,7 @@ def _walked(choice: Regex, labels: Iterable[str]) -> Iterable[tuple[bool, str]]:
 
 
 def _names_of(atom: Is, row: Edge) -> Binding:
-    """What the row of a vertex is called: by its own name, and by its variable with a dot."""
+    """The names of the row of a vertex: its own name, and its variable with a dot."""
     found: dict[str, Any] = {} if atom.row is None else {atom.row: row}
     if isinstance(atom.vertex, Var):
         found[f"{atom.vertex.name}."] = row
@@ -465,7 +465,7 @@ def _value(term: Term, binding: Binding) -> Vertex | None:
 
 
 def _bound(binding: Binding, term: Term, value: Vertex) -> Binding | None:
-    """The binding with a term bound to a vertex, None if it says otherwise."""
+    """The binding with a term bound to a vertex; None if the term is bound to another vertex."""
     match term:
         case Const(constant):
             return binding if constant == value else None

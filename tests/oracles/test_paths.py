@@ -131,7 +131,7 @@ def test_a_single_path_matches_like_a_python_regex(word: str, regex: Regex) -> N
     edges: dict[str, set[Pair]] = {"a": set(), "b": set()}
     for i, letter in enumerate(word):
         edges[letter.lower()].add((i, i + 1) if letter.islower() else (i + 1, i))
-    # The path may be walked to and fro, so that only what Python accepts must be there.
+    # A path may repeat edges in both directions, so each word that Python accepts must be there.
     found = (0, len(word)) in path_pairs(regex, edges)
     accepted = re.fullmatch(_pattern(regex), word) is not None
     assert found or not accepted
@@ -140,7 +140,7 @@ def test_a_single_path_matches_like_a_python_regex(word: str, regex: Regex) -> N
 
 
 def _letters(graph: Graph, x: int, y: int) -> list[str]:
-    """What edges between two vertices say, from the first to the second."""
+    """The word of the edges between two vertices, from the first to the second."""
     forwards = [label for label in graph if (x, y) in graph[label]]
     return forwards + [label.upper() for label in graph if (y, x) in graph[label]]
 

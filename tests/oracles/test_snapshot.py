@@ -207,7 +207,7 @@ def test_conditions_select_edges_by_their_properties() -> None:
     assert paid(Compare(n, ">=", Lit(5)), m=n) == {("u", 5), ("u", 7)}
     assert paid(Compare(Calc("/", (n, r)), "=", Lit(2.5)), m=n) == {("u", 5)}
     assert paid(Compare(s, "=", Lit("u"))) == {("v",)}
-    # What is missing satisfies nothing, and neither does a string beside a number.
+    # A missing value satisfies no condition, and neither does a string beside a number.
     assert paid(Compare(r, "<>", Lit(9))) == {("u",)}
     assert paid(Compare(s, "<", Lit(1))) == set()
     assert paid(Compare(Calc("/", (n, Lit(0))), "<>", Lit(1))) == set()

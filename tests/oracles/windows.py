@@ -29,7 +29,7 @@ class HistoryTruth(Truth):
 
     @cached_property
     def changes(self) -> tuple[int, ...]:
-        """All instants at which something may be valid, and the one behind."""
+        """All instants at which a row may be valid, and the instant after them."""
         known = super().changes
         return tuple(range(known[0], known[-1] + 1)) if known else ()
 
@@ -58,5 +58,5 @@ class HistoryTruth(Truth):
 
 
 def truth_of(query: Query, edges: tuple) -> Truth:  # type: ignore[type-arg]
-    """The truth of a query, with such predicates or without."""
+    """The truth of a query, with or without predicates under windows."""
     return (HistoryTruth if windowed(query.rules) else Truth)(query, edges)

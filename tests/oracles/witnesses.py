@@ -59,7 +59,7 @@ def returning(query: Query, number: int, column: int, path: str = "P") -> Query:
 
 @dataclass(frozen=True)
 class Witnesses:
-    """What the paths of an atom of the answer may be: of ``query``, which has no path columns."""
+    """The possible paths of an atom of the answer of ``query``, which has no path columns."""
 
     query: Query
     edges: tuple[Edge, ...]

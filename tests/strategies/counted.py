@@ -28,7 +28,7 @@ SHAPES: list[list[tuple[str, str]]] = [
 
 @st.composite
 def counted_cases(draw: st.DrawFn, gcore: bool = False, longest: int = 12) -> Case:
-    """A query whose only rule counts and sums; one that G-CORE has words for if so asked."""
+    """A query whose only rule counts and sums; on request one that G-CORE can express."""
     label = st.sampled_from(LABELS)
     name = st.sampled_from([True, False])
     body: tuple[BodyAtom, ...] = tuple(
@@ -48,7 +48,7 @@ def counted_cases(draw: st.DrawFn, gcore: bool = False, longest: int = 12) -> Ca
         tuple(PROPERTIES.items()),
     )
     drawn = draw(edges(LABELS, TEXT_VERTICES[:2], longest))
-    # Without properties edges are told by their times and ends alone.
+    # Without properties only times and ends distinguish edges.
     return Case(query, draw(with_values(drawn)) if draw(st.booleans()) else drawn)
 
 

@@ -38,7 +38,7 @@ _FORMS = ["as it is", "tested", "any", "any way", "several", "either way", "step
 
 @st.composite
 def with_forms(draw: st.DrawFn, rule: Rule, labels: Sequence[str]) -> Rule:
-    """The rule, some of whose edges of the input are asked for in another way."""
+    """The rule with other forms for some of its edges of the input."""
     named = names_looked_at(rule)
     body = [
         draw(_form(atom, sorted(labels), atom.edge in named))
@@ -55,7 +55,7 @@ def edges_of(rule: Rule) -> list[str]:
 
 
 def names_looked_at(rule: Rule) -> set[str]:
-    """The edges and vertices that the conditions and the head of a rule look at."""
+    """The edges and vertices that the conditions and the head of a rule read."""
     values: list[Column | None] = [side for c in rule.conditions for side in (c.left, c.right)]
     values += [of.argument if isinstance(of, Agg) else of for _, of in rule.properties]
     return {name for value in values for name in _names(value)}
@@ -112,7 +112,7 @@ def _choices(form: str, step: Step) -> tuple[Choice, ...]:
 
 @st.composite
 def gcore_form(draw: st.DrawFn, atom: Atom, labels: Sequence[str]) -> BodyAtom:
-    """What G-CORE can ask for in place of an edge."""
+    """The forms of G-CORE in place of an edge."""
     form = draw(st.sampled_from([*_FORMS, "any way"]))
     if form == "as it is":
         return atom

@@ -68,7 +68,7 @@ QUERIES: dict[str, Query] = {
 
 
 def edges() -> tuple[Edge, ...]:
-    """All edges of the bundled data in time order; read here once more, by csv alone."""
+    """All edges of the bundled data in time order, read independently of Headrace with csv."""
     found = []
     for label in LABELS:
         with gzip.open(FOLDER / f"{label}.csv.gz", "rt", encoding="utf-8") as lines:
@@ -106,7 +106,7 @@ FRIENDS = Query(
 
 
 def edges_of_friends() -> tuple[Edge, ...]:
-    """The edges of ``ldbc`` in time order, stored ones at time 0; read by csv alone."""
+    """The edges of ``ldbc`` in time order, stored ones at time 0, read with csv."""
     found = []
     for label, _ in FRIENDS.sources:
         with gzip.open(LDBC / f"{label}.csv.gz", "rt", encoding="utf-8") as lines:
@@ -132,7 +132,7 @@ class WithProperties:
     vertices: Mapping[str, Mapping[str, Callable[[str], Scalar]]] = field(default_factory=dict)
 
     def edges(self) -> tuple[Edge, ...]:
-        """The edges in time order; read here once more, by csv alone."""
+        """The edges in time order, read independently of Headrace with csv."""
         labels = [label for label, _ in self.query.sources]
         found = []
         with gzip.open(self.text.parent / self.data, "rt", encoding="utf-8") as lines:

@@ -36,7 +36,7 @@ SIGNS = ["=", "<>", "<", "<=", ">", ">="]
 
 @st.composite
 def property_cases(draw: st.DrawFn, longest: int = 24) -> Case:
-    """A query of any kind whose rules name edges, compare, and answer properties."""
+    """A query of any kind whose rules name edges, compare properties and return them."""
     pool: Sequence[Vertex] = draw(st.sampled_from([TEXT_VERTICES, INTEGER_VERTICES]))
     pool = pool[-draw(st.sampled_from([2, 3, 3])) :]
     drawn = draw(st.one_of(of_edges(pool), of_edges(pool), rules(pool)))
@@ -78,7 +78,7 @@ def of_edges(draw: st.DrawFn, pool: Sequence[Vertex]) -> tuple[Rule, ...]:
 
 @st.composite
 def with_values(draw: st.DrawFn, edges: Sequence[Edge]) -> tuple[Edge, ...]:
-    """Edges with values of properties; one that is missing may be left out or said so."""
+    """Edges with values of properties, some of which are missing."""
     row = st.fixed_dictionaries({name: st.sampled_from(VALUES[name]) for name in VALUES})
     rows = draw(st.lists(row, min_size=len(edges), max_size=len(edges)))
     return tuple(

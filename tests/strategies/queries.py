@@ -191,7 +191,7 @@ def _variables(body: tuple[BodyAtom, ...]) -> list[str]:
 def rules_of(
     draw: st.DrawFn, head: str, variables: Sequence[str], body: tuple[BodyAtom, ...]
 ) -> Rule:
-    """The rule, perhaps with ``_`` for a variable that stands in one place only."""
+    """The rule, perhaps with ``_`` for a variable that occurs once."""
     terms = [term for atom in body for term in (atom.source, atom.target)]
     lonely = [term for term in terms if terms.count(term) == 1 and isinstance(term, Var)]
     unnamed = [term for term in lonely if term.name not in variables]
@@ -226,7 +226,7 @@ def with_alias(draw: st.DrawFn, rule: Rule, alias: str) -> Rule:
 
 
 def aliases(drawn: Sequence[Rule]) -> list[str]:
-    """The names that closures got by ``as``."""
+    """The names that ``as`` gives to closures."""
     atoms = [atom for rule in drawn for atom in rule.body]
     return [atom.alias for atom in atoms if isinstance(atom, Closure) and atom.alias]
 
@@ -282,7 +282,7 @@ def _ends(body: tuple[BodyAtom, ...]) -> tuple[Term, Term]:
 def cases(
     draw: st.DrawFn, of: st.SearchStrategy[tuple[Rule, ...]] | None = None, longest: int = 24
 ) -> Case:
-    """A query, random unless ``of`` says which rules, with windows and a stream."""
+    """A query with windows and a stream; its rules are random unless ``of`` gives them."""
     pool: tuple[Vertex, ...] = draw(st.sampled_from([TEXT_VERTICES, INTEGER_VERTICES]))
     pool = pool[-draw(st.sampled_from([2, 3, 3, 3, 4, 4, len(pool)])) :]
     drawn = draw(of if of is not None else rules(pool))
@@ -312,7 +312,7 @@ def cases_of(
 
 
 def input_labels(drawn: tuple[Rule, ...]) -> list[str]:
-    """The labels that rules read and do not define, in order."""
+    """The labels that rules read and no rule defines, in order."""
     heads = {rule.head for rule in drawn} | set(aliases(drawn))
     read = {label for rule in drawn for atom in rule.body for label in labels_of(atom)}
     return sorted({label.partition("[")[0] for label in read} - heads)

@@ -19,7 +19,7 @@ MODES = st.sampled_from(["entering", "exit", "snapshot"])
 
 @st.composite
 def root_cases(draw: st.DrawFn, longest: int = 24) -> Case:
-    """A query over properties, with something at its root."""
+    """A query over properties, with computed columns, aggregates or reports."""
     case = draw(property_cases(longest))
     query = case.query
     answers = [rule for rule in query.rules if rule.head == "Answer"]
@@ -40,7 +40,7 @@ def root_cases(draw: st.DrawFn, longest: int = 24) -> Case:
 
 
 def _shape(draw: st.DrawFn) -> list[str]:
-    """Which columns are keys and which aggregates; equal in all rules of the answer."""
+    """The kinds of the columns, keys or aggregates, which all rules of the answer share."""
     keys = ["key"] * draw(st.sampled_from([0, 1, 1, 2]))
     calls = draw(st.lists(st.sampled_from(FUNCTIONS), min_size=1, max_size=3))
     return draw(st.permutations([*keys, *calls]))
@@ -85,7 +85,7 @@ def _vertices(rule: Rule) -> list[str]:
 
 @st.composite
 def _values(draw: st.DrawFn, rule: Rule, integers: bool, numbers: bool = False) -> Expr:
-    """A value over a rule's edges and vertices, as far as there are some."""
+    """A value over a rule's edges, its vertices and constants."""
     edges = edges_of(rule)
     number: list[st.SearchStrategy[Expr]] = [st.sampled_from([0, 1, 2, 0.1, 1e16]).map(Lit)]
     if edges:

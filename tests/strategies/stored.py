@@ -42,7 +42,7 @@ def stored_cases(draw: st.DrawFn, of: st.SearchStrategy[Case]) -> Case:
 
 
 def _timed(rule: Rule) -> Iterator[str]:
-    """The labels of the edges and vertices whose time a rule speaks of."""
+    """The labels of the edges and vertices whose time a rule reads."""
     sides = [side for c in rule.conditions for side in (c.left, c.right)]
     values = [*sides, *(of for _, of in rule.properties)]
     names = {of.edge for value in values for of in _properties(value) if of.name == "ts"}

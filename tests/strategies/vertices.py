@@ -46,7 +46,7 @@ def vertex_cases(draw: st.DrawFn, longest: int = 24) -> Case:
 
 @st.composite
 def _with_vertices(draw: st.DrawFn, rule: Rule, pool: Sequence[Vertex]) -> Rule:
-    """The rule with atoms of vertices among its others, and conditions over what has a name."""
+    """The rule with further atoms of vertices, and conditions over the named ones."""
     body = list(rule.body)
     labels = sorted({atom.label for atom in body if isinstance(atom, Atom)} - {"d"})
     terms = [term for atom in body for term in (atom.source, atom.target)]
@@ -62,7 +62,7 @@ def _with_vertices(draw: st.DrawFn, rule: Rule, pool: Sequence[Vertex]) -> Rule:
         edge = body[place]
         assert isinstance(edge, Atom)
         body[place] = replace(edge, edge="e" if edge.label in labels else None)
-    # Of a vertex of which two things are said, each has to be named.
+    # A vertex with two rows needs a name for each of them.
     alone = {t.name for t in terms if isinstance(t, Var) and said.count(t) == 1}
     named = [a.edge for a in body if isinstance(a, Atom) and a.edge]
     named += [a.row for a in body if isinstance(a, Is) and a.row]

@@ -263,7 +263,7 @@ def test_a_run_killed_after_its_file_appeared_continues(tmp_path: Path, ended: b
             directory._document["report"] = {"seconds": 1}
             directory._write()
         assert set(tree(tmp_path)) >= {"out.csv", "out.csv.headrace/query.json"}
-        os.close(directory.lock)  # what a kill does
+        os.close(directory.lock)  # as a kill would
         with opened(output) as again:
             assert again.id == directory.id
             assert again.report == ({"seconds": 1} if ended else None)

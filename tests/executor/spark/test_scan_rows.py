@@ -22,7 +22,7 @@ STRINGS = ["1", "01", "2", "x", "q\"uo'te", "back\\slash", "né", "%_"]
 
 
 def two_filtered_scans(first: VertexType, second: VertexType) -> PhysicalPlan:
-    """Leaves of one label and of two, over streams of two types, with and without filters."""
+    """Scan inputs of one label and of two, over streams of two types, with and without filters."""
     same = "c0 = c1" if first == second else "c0 = c0"
     constant = "c0 = 1" if second == "integer" else "c0 = 'q\"uo\\'te' OR NOT c1 = 'back\\\\slash'"
     join = HashJoin(((0, 1), (1, 2)), (0, 2))
