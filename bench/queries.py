@@ -80,7 +80,7 @@ def cycle(n: int) -> Edges:
 
 
 def complete(n: int) -> Edges:
-    """Every vertex with every other one."""
+    """A clique."""
     return tuple((i, j) for i in range(n) for j in range(i + 1, n))
 
 
@@ -93,13 +93,13 @@ def pattern(edges: Edges, kept: tuple[int, ...] | None = None) -> str:
 
 
 def _budgeted(name: str, text: str, budget_ms: float) -> Case:
-    """A query too large to be searched to the end: within its time, and nearly as cheap."""
+    """A query too large for a complete search within its time."""
     budget = f"{budget_ms / 1000:g} s" if budget_ms >= 1000 else f"{budget_ms:g} ms"
     return Case(f"{name}, {budget}", text, budget_ms, budget_ms, 1.2)
 
 
 def cases() -> list[Case]:
-    """All queries that the search is measured on."""
+    """All queries of the benchmark of the search."""
     abc = {label: label for label in "abc"}
     found = [
         Case(f"Table 4.2 {name}", f"Answer(x, y) <- x {path} y.\n", PER_QUERY_MS)
@@ -166,7 +166,7 @@ def catalog() -> Catalog:
 
 
 def cost_model(kind: Kind, over: Catalog | None = None) -> CostModel:
-    """A model of cost with the parameters that reproduce the thesis's choices."""
+    """A cost model with the parameters that reproduce the thesis's choices."""
     vertices = max(s.vertices for s in (over or catalog()).streams["s"].labels.values())
     assumptions = Assumptions(cap_distinct=kind == "saturating", vertices=vertices)
     return CostModel(kind, over or catalog(), assumptions=assumptions)

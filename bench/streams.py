@@ -1,4 +1,4 @@
-"""The streams that are measured: MathOverflow, whole or the bundled slice, and made ones."""
+"""The streams of the benchmarks: MathOverflow, whole or the bundled slice, and generated ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LABELS = ("a2q", "c2a", "c2q")
 
 
 def files(folder: Path | None) -> tuple[EdgeFile, ...]:
-    """The files of MathOverflow in a folder, named as their publisher does; or the bundled ones."""
+    """The files of MathOverflow in a folder, with their publisher's names; or the bundled ones."""
     if folder is None:
         bundled = Path(mathoverflow.__file__).parent
         return tuple(
@@ -51,7 +51,7 @@ def load(which: tuple[EdgeFile, ...], days: int | None = None) -> pa.Table:
 
 
 def catalog_of(which: tuple[EdgeFile, ...]) -> Catalog:
-    """The statistics measured of files, as ``headrace stats`` does."""
+    """The statistics of files, as ``headrace stats`` measures them."""
     return measured_catalog(which)[0]
 
 

@@ -83,7 +83,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """How an order by estimated cost agrees with that by measured time (Spearman)."""
+    """Spearman's correlation of estimated costs and measured times."""
 
     query: str
     model: Kind
