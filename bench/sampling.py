@@ -30,6 +30,7 @@ from headrace.executor.local import LocalRun
 from headrace.planning.planner import Planned, optimize
 from headrace.planning.requests import PlanningOptions, PlanRequest
 from headrace.running.measures import measured as beside_estimates
+from headrace.running.measures import q_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +70,6 @@ def queries(labels: Sequence[str]) -> Iterator[tuple[str, str]]:
     yield "cycle", f"Answer(x, y) <- {a}(x, y), {b}(y, x)."
     yield "cycle", f"Answer(x, y, z) <- {a}(x, y), {b}(y, z), {c}(z, x)."
     yield "cycle", f"Answer(x, z) <- {a}(x, y), {b}(y, z), {c}(x, z)."
-
-
-def q_error(estimated: float, measure: float, least: float) -> float:
-    """The q-error; values below ``least`` count as that."""
-    estimated, measure = max(estimated, least), max(measure, least)
-    return max(estimated / measure, measure / estimated)
 
 
 def compared(

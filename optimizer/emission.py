@@ -18,11 +18,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from ..algebra.physical import Exchange, FollowsAutomaton, PhysicalOperator, Retract, ToKernel
+from ..algebra.physical import PhysicalOperator
 from ..costmodel.characteristics import LARGEST, Characteristics
 
-MOVES = (Exchange, Retract, ToKernel)
-"""Operators over the rows of their own group, whose repeats they pass on."""
 LEAST_REPEATS = 1.1
 """The least rows for each distinct row; below it the two rates count as one."""
 
@@ -47,20 +45,20 @@ def emitted(
         inputs: the estimates of the groups that it reads.
         coalesced: for each input whether it is coalesced.
         widths: the numbers of columns of the inputs.
-
-    An operator that follows an automaton emits a pair only when its validity begins or grows.
     """
     repeated = [rows.repeats for rows, one in zip(inputs, coalesced, strict=True) if not one]
     repeated = [repeats for repeats in repeated if repeats >= LEAST_REPEATS]
     read = inputs
     if repeated:
         read = tuple(map(_read, inputs, coalesced))
-    if operator.coalesces or isinstance(operator, FollowsAutomaton):
-        return output, read
-    if operator.keeps_coalesced(widths) or isinstance(operator, MOVES):
-        return _read(output, coalesced[0]), read
-    own = output.repeats if repeating(output) else 1.0
-    return output.emitted(own * prod(repeated)), read
+    match operator.repeats(widths):
+        case "dropped":
+            return output, read
+        case "passed":
+            return _read(output, coalesced[0]), read
+        case "derived":
+            own = output.repeats if repeating(output) else 1.0
+            return output.emitted(own * prod(repeated)), read
 
 
 def emits(
@@ -79,12 +77,13 @@ def emits(
 
     In contrast to :func:`emitted`, the repeats of all operators below count.
     """
-    if operator.coalesces or isinstance(operator, FollowsAutomaton):
+    rule = operator.repeats(widths)
+    if rule == "dropped":
         return output.arrival_rate
     factor = prod(
         [emitting / rows.arrival_rate if rows.arrival_rate else 1.0 for rows, emitting in inputs]
     )
-    if not (operator.keeps_coalesced(widths) or isinstance(operator, MOVES)):
+    if rule == "derived":
         factor *= output.repeats
     return min(output.arrival_rate * factor, LARGEST)
 

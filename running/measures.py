@@ -68,13 +68,13 @@ class Measured:
         if not self.ticks and not self.counters.endless:
             return QErrors()
         expected, least = self.estimate, 1 / max(self.ticks, 1)
-        population = _q_error(expected.emitted_population, self.population, least)
+        population = q_error(expected.emitted_population, self.population, least)
         if expected.interval is None or not self.ticks:
             return QErrors(population=population)
-        rate = _q_error(expected.emitted_rate, self.rate, least)
+        rate = q_error(expected.emitted_rate, self.rate, least)
         if not self.validity or not expected.interval:
             return QErrors(rate, None, population)
-        return QErrors(rate, _q_error(expected.interval, self.validity), population)
+        return QErrors(rate, q_error(expected.interval, self.validity), population)
 
 
 def measured(
@@ -82,8 +82,8 @@ def measured(
 ) -> dict[int, Measured]:
     """Returns the measured numbers of each node, by node id.
 
-    The operators of a fused scan have only the counters that :mod:`headrace.executor.accounts`
-    can derive.
+    The operators of a fused scan have only the counters that
+    :func:`headrace.executor.partitioned.plan_counters` can derive.
     """
     from ..executor.partitioned import plan_counters
 
@@ -105,6 +105,7 @@ def _computed_once(plan: PhysicalPlan) -> set[int]:
     return nodes
 
 
-def _q_error(estimate: float, measure: float, least: float = 0.0) -> float:
+def q_error(estimate: float, measure: float, least: float = 0.0) -> float:
+    """max(estimate / measure, measure / estimate); values below ``least`` count as ``least``."""
     one, other = max(estimate, least), max(measure, least)
     return max(one / other, other / one)

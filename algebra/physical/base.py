@@ -23,6 +23,10 @@ from ..values import PropertyType, StreamTypes, Types
 WithDeletions = Literal["with_deletions"] | None
 """Null where rows are never retracted before they expire."""
 
+Repeats = Literal["dropped", "passed", "derived"]
+"""What an operator does with rows that repeat others: it drops them, passes those of its input on,
+or emits a row for each derivation from the rows of its inputs."""
+
 Conventions = tuple[tuple[Convention, Convention], ...]
 """Pairs: the convention of an operator's inputs, and the convention of its result over them."""
 
@@ -99,6 +103,12 @@ class PhysicalOperator:
     def keeps_coalesced(self, widths: Sequence[int]) -> bool:
         """Whether the result is coalesced if the input is."""
         return False
+
+    def repeats(self, widths: Sequence[int]) -> Repeats:
+        """The rule for rows whose validity lies within that of earlier rows of their value."""
+        if self.coalesces:
+            return "dropped"
+        return "passed" if self.keeps_coalesced(widths) else "derived"
 
     # -- distribution -----------------------------------------------------------------------
 
@@ -202,6 +212,10 @@ class PassesRows(PhysicalOperator):
     def relation(self, below: Sequence[str]) -> str | None:
         """The name of the input."""
         return below[0]
+
+    def repeats(self, widths: Sequence[int]) -> Repeats:
+        """Rows that repeat others are passed on, unless the operator coalesces."""
+        return "dropped" if self.coalesces else "passed"
 
 
 OPERATORS: Registry[str, type[PhysicalOperator]] = Registry()

@@ -24,6 +24,7 @@ from ..values import PropertyType, StreamTypes, Types
 from .base import (
     DeletionVariant,
     PhysicalOperator,
+    Repeats,
     WithDeletions,
     moved,
     registered,
@@ -41,6 +42,10 @@ class FollowsAutomaton(PhysicalOperator):
     transitions: tuple[tuple[int, int, bool, int], ...]
     accepting: tuple[int, ...]
     regex: str
+
+    def repeats(self, widths: Sequence[int]) -> Repeats:
+        """A pair is emitted only when its validity begins or grows."""
+        return "dropped"
 
     def check_automaton(self, inputs: int) -> None:
         """Checks that the automaton is deterministic, and that nothing enters its start.
