@@ -13,6 +13,7 @@ from math import expm1, inf
 from ..catalog.model import End, Joint, LabelStatistics
 from .characteristics import Characteristics
 from .columns import Column, Columns
+from .derived import different_values
 from .selectivity import equal_columns
 
 MOST_ENDS = 16
@@ -155,4 +156,4 @@ def _pairs(measured: float, distinct: float, edges: float) -> float:
         else:
             high = x
     universe = measured / high
-    return max(-expm1(-edges / universe) * universe, 1.0)
+    return max(different_values(edges, universe), 1.0)

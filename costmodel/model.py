@@ -21,7 +21,7 @@ from . import estimates
 from .characteristics import Characteristics
 from .columns import columns_of_scan
 from .constants import Assumptions, Constants
-from .estimates import Reading
+from .derived import Reading
 from .formula import Explanation, Formula
 from .joint import distinct_pairs_within
 
@@ -45,7 +45,7 @@ class CostModel:
 
     Attributes:
         kind: ``thesis`` is the twelve formulas of thesis 6.3 to the letter; ``saturating`` keeps
-            estimates within set semantics (:mod:`headrace.costmodel.estimates`), and its PATH costs
+            estimates within set semantics (:mod:`headrace.costmodel.derived`), and its PATH costs
             by result (:data:`headrace.costmodel.formulas.PATH_BY_RESULTS`).
         catalog: the statistics of the scanned streams.
         constants: the costs of elementary actions.

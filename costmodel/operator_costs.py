@@ -11,7 +11,7 @@ from math import isfinite
 
 from ..algebra import physical
 from ..algebra.window import Window
-from . import estimates, formulas
+from . import formulas, joins
 from .characteristics import Characteristics
 from .model import COSTS, Applied, CostModel, Inputs, edges_of
 
@@ -94,9 +94,9 @@ def _(
 ) -> Applied:
     ours = model.kind == "saturating"
     left, right = inputs
-    p1, p2 = estimates.held(join, inputs)
+    p1, p2 = joins.held(join, inputs)
     quantities = left.arrival_rate, right.arrival_rate, p1, p2, output.arrival_rate
-    if join.residual is not None and (pairs := estimates.pairs_of(join, output, inputs)):
+    if join.residual is not None and (pairs := joins.pairs_of(join, output, inputs)):
         formula = formulas.JOIN_WITH_RESIDUAL if ours else formulas.PATTERN_WITH_RESIDUAL
         return formula, (*quantities, pairs)
     return formulas.JOIN if ours else formulas.PATTERN, quantities

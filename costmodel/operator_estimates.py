@@ -9,7 +9,7 @@ from functools import reduce
 
 from ..algebra import logical
 from ..algebra.predicate import Predicate
-from . import estimates
+from . import estimates, joins, paths
 from .characteristics import Characteristics
 from .model import ESTIMATES, CostModel, Inputs, edges_of
 from .selectivity import condition
@@ -36,7 +36,7 @@ def _(model: CostModel, operator: logical.WScanUnion, inputs: Inputs) -> Charact
 @ESTIMATES.add(logical.Path)
 def _(model: CostModel, operator: logical.Path, inputs: Inputs) -> Characteristics:
     """Formulas 5 to 7; of simple paths the pairs of different vertices among any paths'."""
-    any_paths = estimates.path(operator.regex, inputs, model.reading)
+    any_paths = paths.path(operator.regex, inputs, model.reading)
     if operator.semantics is logical.PathSemantics.ARBITRARY:
         return any_paths
     return estimates.filtered(any_paths, condition(_NO_LOOPS), model.reading)
@@ -47,8 +47,8 @@ ESTIMATES[logical.Filter] = lambda m, o, i: estimates.filtered(
 )
 ESTIMATES[logical.Union] = lambda m, o, i: estimates.union(i, m.reading)
 ESTIMATES[logical.Project] = lambda m, o, i: estimates.projected(i[0], o.columns, m.reading)
-ESTIMATES[logical.Pattern] = lambda m, o, i: estimates.joined(o, i, m.reading)
-ESTIMATES[logical.FilteredPattern] = lambda m, o, i: estimates.joined_where(o, i, m.reading)
+ESTIMATES[logical.Pattern] = lambda m, o, i: joins.joined(o, i, m.reading)
+ESTIMATES[logical.FilteredPattern] = lambda m, o, i: joins.joined_where(o, i, m.reading)
 ESTIMATES[logical.Rewindow] = lambda m, o, i: estimates.rewindowed(i[0], o.window, m.reading)
 ESTIMATES[logical.Empty] = lambda m, o, i: estimates.empty(o.columns)
 ESTIMATES[logical.Compute] = lambda m, o, i: estimates.computed(i[0], o.values, m.reading)
