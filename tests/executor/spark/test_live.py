@@ -86,6 +86,7 @@ class Live:
         return str(self.error)
 
 
+@pytest.mark.long
 def test_a_followed_folder_is_read_beside_a_stored_graph(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -148,6 +148,7 @@ def test_a_run_survives_workers_killed_between_batches(spark: SparkSession, fold
     assert snapshots(read_jsonl(folder / "out")) == snapshots(expected(PLAN, EDGES))
 
 
+@pytest.mark.long
 def test_a_run_that_its_callback_stops_continues(spark: SparkSession, folder: Path) -> None:
     def stop(progress: Progress) -> None:
         if progress.batch == 4:

@@ -87,6 +87,7 @@ def test_random_queries_continue_from_snapshots(
             judge(truth, plan, [Line(*result) for result in chain.results])
 
 
+@pytest.mark.long
 @given(case=cases(), partitions=st.integers(1, 2), seed=st.integers(0, 999), hops=HOPS)
 @examples(8)
 def test_plans_over_deletions_continue_from_snapshots(
