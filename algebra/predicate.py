@@ -158,10 +158,7 @@ class Predicate:
 
     def renumbered(self, position: Mapping[int, int]) -> Predicate:
         """The same condition over columns moved to ``position[old]``."""
-        tree = self.expression
-        for column in list(tree.find_all(exp.Column)):
-            column.this.set("this", f"c{position[int(column.name[1:])]}")
-        return Predicate.of(tree)
+        return _renumbered(self.sql, tuple((old, position[old]) for old in sorted(self.columns)))
 
     def __str__(self) -> str:
         return self.sql
@@ -395,6 +392,15 @@ def _parts(sql: str, conjunction: bool) -> tuple[Predicate, ...]:
 @lru_cache(maxsize=4096)
 def _columns(sql: str) -> frozenset[int]:
     return columns_of(_parse(sql))
+
+
+@lru_cache(maxsize=16_384)
+def _renumbered(sql: str, moves: tuple[tuple[int, int], ...]) -> Predicate:
+    position = dict(moves)
+    tree = _parse(sql).copy()
+    for column in list(tree.find_all(exp.Column)):
+        column.this.set("this", f"c{position[int(column.name[1:])]}")
+    return Predicate.of(tree)
 
 
 @lru_cache(maxsize=4096)

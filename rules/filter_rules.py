@@ -89,7 +89,7 @@ class FilterSplit(TransformationRule):
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
         join = _pattern(match.expressions[1])
         conjuncts = predicate_of(match.root).conjuncts
-        rest = [p for p in conjuncts if not any(lowered(p, join, side) for side in (0, 1))]
+        rest = [p for p in conjuncts if not any(fits(p, join, side) for side in (0, 1))]
         down = [p for p in conjuncts if p not in rest]
         if rest and down:
             below = Expression(Filter(Predicate.all_of(down)), match.root.inputs)
@@ -230,18 +230,16 @@ class _IntoJoin(TransformationRule):
 
     def condition(self, match: Match, context: Context) -> bool:
         join, conjuncts = _pattern(match.expressions[1]), predicate_of(match.root).conjuncts
-        fits = [[lowered(p, join, side) is not None for side in (0, 1)] for p in conjuncts]
-        return all(map(any, fits)) and any(fit[self.side] for fit in fits)
+        sides = [[fits(p, join, side) for side in (0, 1)] for p in conjuncts]
+        return all(map(any, sides)) and any(fitting[self.side] for fitting in sides)
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
         join, conjuncts = _pattern(match.expressions[1]), predicate_of(match.root).conjuncts
         inputs: list[Tree] = list(match.expressions[1].inputs)
         for side in (0, 1):
-            lowered_conjuncts = [moved for p in conjuncts if (moved := lowered(p, join, side))]
-            if lowered_conjuncts:
-                inputs[side] = Expression(
-                    Filter(Predicate.all_of(lowered_conjuncts)), (inputs[side],)
-                )
+            moved = [lowered(p, join, side) for p in conjuncts if fits(p, join, side)]
+            if moved:
+                inputs[side] = Expression(Filter(Predicate.all_of(moved)), (inputs[side],))
         yield Expression(join, tuple(inputs))
 
 
@@ -280,7 +278,7 @@ class _OutOfJoin(TransformationRule):
     def condition(self, match: Match, context: Context) -> bool:
         join, memo = _pattern(match.root), context.memo
         sides = _filtered_sides(match)
-        if any(raised(predicate_of(e), join, k) is None for k, e in sides.items()):
+        if not all(rises(predicate_of(e), join, k) for k, e in sides.items()):
             return False
         inputs = _unfiltered_inputs(match)
         if memo.lookup(Expression(join, inputs)) is not None:
@@ -299,11 +297,8 @@ class _OutOfJoin(TransformationRule):
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
         join = _pattern(match.root)
-        parts: list[Predicate] = []
-        for k, inner in _filtered_sides(match).items():
-            moved = raised(predicate_of(inner), join, k)
-            assert moved is not None
-            parts.append(moved)
+        sides = _filtered_sides(match)
+        parts = [raised(predicate_of(inner), join, k) for k, inner in sides.items()]
         whole = Expression(join, _unfiltered_inputs(match))
         yield Expression(Filter(Predicate.all_of(parts)), (whole,))
 
@@ -367,21 +362,29 @@ def shallow(predicates: Iterable[Predicate]) -> bool:
     return max(predicate.nesting for predicate in predicates) < DEEPEST_MADE
 
 
-def lowered(predicate: Predicate, join: Pattern, side: int) -> Predicate | None:
-    """Moves a predicate from a join's output to an input; None if the input lacks a column."""
-    place = {variable: column for column, variable in enumerate(join.bindings[side])}
-    wanted = {column: join.output[column] for column in predicate.columns}
-    if not wanted or not set(wanted.values()) <= place.keys():
-        return None
-    return predicate.renumbered({column: place[v] for column, v in wanted.items()})
+def fits(predicate: Predicate, join: Pattern, side: int) -> bool:
+    """Whether an input of a join has all columns of a predicate over the join's output."""
+    bound = join.bindings[side]
+    columns = predicate.columns
+    return bool(columns) and all(join.output[column] in bound for column in columns)
 
 
-def raised(predicate: Predicate, join: Pattern, side: int) -> Predicate | None:
-    """Moves a predicate from a join's input to its output; None if the output lacks a column."""
-    wanted = {column: join.bindings[side][column] for column in predicate.columns}
-    if not wanted or not set(wanted.values()) <= set(join.output):
-        return None
-    return predicate.renumbered({c: join.output.index(v) for c, v in wanted.items()})
+def lowered(predicate: Predicate, join: Pattern, side: int) -> Predicate:
+    """Moves a predicate that :func:`fits` from a join's output to an input."""
+    bound = join.bindings[side]
+    return predicate.renumbered({c: bound.index(join.output[c]) for c in predicate.columns})
+
+
+def rises(predicate: Predicate, join: Pattern, side: int) -> bool:
+    """Whether the output of a join has all columns of a predicate over an input."""
+    columns = predicate.columns
+    return bool(columns) and all(join.bindings[side][column] in join.output for column in columns)
+
+
+def raised(predicate: Predicate, join: Pattern, side: int) -> Predicate:
+    """Moves a predicate that :func:`rises` from a join's input to its output."""
+    bound = join.bindings[side]
+    return predicate.renumbered({c: join.output.index(bound[c]) for c in predicate.columns})
 
 
 Parts = tuple[Predicate, ...]
@@ -390,7 +393,7 @@ Parts = tuple[Predicate, ...]
 def _cuts(parts: Parts, join: Pattern) -> list[tuple[Parts, Parts]]:
     """Splits parts into those that one input of a join can take and the rest, at most once."""
     for side in (0, 1):
-        fitting = tuple(p for p in parts if lowered(p, join, side) is not None)
+        fitting = tuple(p for p in parts if fits(p, join, side))
         rest = tuple(p for p in parts if p not in fitting)
         if not rest:
             return []

@@ -13,7 +13,7 @@ from dataclasses import replace
 from ..algebra.logical import Filter, FilteredPattern, Pattern, Project
 from ..memo import Expression, Tree
 from ..memo.pattern import Match, Op, Var
-from .filter_rules import lowered, predicate_of
+from .filter_rules import fits, predicate_of
 from .project_rules import narrowed, renumbered
 from .rule import Context, Promise, TransformationRule
 
@@ -34,7 +34,7 @@ class FilterIntoPattern(TransformationRule):
         join = match.expressions[1].operator
         assert isinstance(join, Pattern)
         parts = predicate_of(match.root).conjuncts
-        return any(p.columns and not any(lowered(p, join, k) for k in (0, 1)) for p in parts)
+        return any(p.columns and not any(fits(p, join, k) for k in (0, 1)) for p in parts)
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
         join = match.expressions[1].operator
