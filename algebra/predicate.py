@@ -17,10 +17,11 @@ Predicates are equal if their normal forms are (:attr:`Predicate.normal`)::
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import sqlglot
 from sqlglot import exp
@@ -49,6 +50,8 @@ DEEPEST_MADE: Final = 6
 """The most alternations of AND and OR in a predicate that a rule makes."""
 
 _WIDEST: Final = 100_000
+_COLUMN: Final = re.compile(r"'(?:\\.|[^'\\])*'|\bc(\d+)\b", re.DOTALL)
+"""A quoted string, or a column, whose position is the group."""
 _NEGATED: Final[Mapping[type, type[exp.Binary]]] = {
     exp.EQ: exp.NEQ,
     exp.NEQ: exp.EQ,
@@ -74,11 +77,25 @@ class PredicateError(ValueError):
     """A predicate that is not allowed; the message says what and why."""
 
 
+class Form(NamedTuple):
+    """The parts of a normal form: of a conjunction or a disjunction, or none of a comparison."""
+
+    conjunction: bool
+    parts: tuple[Predicate, ...]
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Predicate:
-    """A boolean condition over columns ``c0``, ``c1``, ...; ``sql`` is its text."""
+    """A boolean condition over columns ``c0``, ``c1``, ...
+
+    Attributes:
+        sql: the text.
+        form: the parts of a normal form, so that its text need not be parsed again; None if the
+            predicate is read from text.
+    """
 
     sql: str
+    form: Form | None = field(default=None, compare=False, repr=False)
 
     @staticmethod
     def of(expression: Node) -> Predicate:
@@ -131,17 +148,22 @@ class Predicate:
         Raises:
             PredicateError: if it does not parse or has a part that is not allowed.
         """
-        return _normal(self.sql)
+        return self if self.form is not None else _normal(self.sql)
 
     @property
     def conjuncts(self) -> tuple[Predicate, ...]:
         """The parts of the normal form's conjunction, in order; other forms have one part."""
-        return _parts(self.sql, True)
+        return self._parts(True)
 
     @property
     def disjuncts(self) -> tuple[Predicate, ...]:
         """The parts of the normal form's disjunction, in order; other forms have one part."""
-        return _parts(self.sql, False)
+        return self._parts(False)
+
+    def _parts(self, conjunction: bool) -> tuple[Predicate, ...]:
+        form = self.normal.form
+        assert form is not None
+        return form.parts if form.parts and form.conjunction == conjunction else (self.normal,)
 
     @property
     def is_sargable(self) -> bool:
@@ -157,15 +179,22 @@ class Predicate:
         return _nesting(self.sql)
 
     def renumbered(self, position: Mapping[int, int]) -> Predicate:
-        """The same condition over columns moved to ``position[old]``."""
-        return _renumbered(self.sql, tuple((old, position[old]) for old in sorted(self.columns)))
+        """The normal form of the same condition over columns moved to ``position[old]``."""
+        normal = self.normal
+        assert normal.form is not None
+        if not normal.form.parts:
+            moves = tuple((old, position[old]) for old in sorted(normal.columns))
+            return _renumbered(normal.sql, moves)
+        moved = tuple([part.renumbered(position) for part in normal.form.parts])
+        return _assembled(normal.form.conjunction, moved)
 
     def __str__(self) -> str:
         return self.sql
 
 
-TRUE: Final = Predicate("TRUE")
-FALSE: Final = Predicate("FALSE")
+_COMPARISON: Final = Form(True, ())
+TRUE: Final = Predicate("TRUE", _COMPARISON)
+FALSE: Final = Predicate("FALSE", _COMPARISON)
 
 
 # -- what is allowed ------------------------------------------------------------------------
@@ -179,14 +208,14 @@ def checked(sql: str, width: int = _WIDEST) -> exp.Expression:
         PredicateError: if it does not parse, names another column, or holds anything that is
             not allowed.
     """
+    if len(sql) > LONGEST:
+        raise PredicateError(f"a predicate has at most {LONGEST} characters, this has {len(sql)}")
     try:
-        tree = sqlglot.parse_one(sql, dialect="spark") if len(sql) <= LONGEST else None
+        tree = _parse(sql)
     except (SqlglotError, RecursionError) as error:
         why = str(error).partition("\n")[0]
         raise PredicateError(f"the predicate {_shown(sql)} does not parse: {why[:200]}") from error
-    if not isinstance(tree, exp.Expression):
-        raise PredicateError(f"a predicate has at most {LONGEST} characters, this has {len(sql)}")
-    pending = [(tree, 0)]
+    pending: list[tuple[Node, int]] = [(tree, 0)]
     while pending:
         node, depth = pending.pop()
         if depth > DEEPEST:
@@ -309,7 +338,7 @@ def _folded(node: Any, sql: str, *, positive: bool) -> Predicate:
             return _assembled(not positive, tuple(options))
         case exp.Is():
             column = questioned(node, sql)
-            return Predicate(f"c{column.position} IS {'' if positive else 'NOT '}NULL")
+            return Predicate(f"c{column.position} IS {'' if positive else 'NOT '}NULL", _COMPARISON)
         case _:
             return _comparison(type(node) if positive else _NEGATED[type(node)], *sides(node, sql))
 
@@ -324,11 +353,11 @@ def _comparison(kind: type[exp.Binary], one: Value, other: Value) -> Predicate:
         if kind not in (exp.EQ, exp.LTE, exp.GTE):
             return FALSE
         if isinstance(left, Column):
-            return Predicate(f"c{left.position} IS NOT NULL")
+            return Predicate(f"c{left.position} IS NOT NULL", _COMPARISON)
         kind = exp.EQ
     if scalar.order(right) < scalar.order(left):
         kind, left, right = _SWAPPED[kind], right, left
-    return Predicate(f"{scalar.text(left)} {_SIGNS[kind]} {scalar.text(right)}")
+    return Predicate(f"{scalar.text(left)} {_SIGNS[kind]} {scalar.text(right)}", _COMPARISON)
 
 
 def _holds(kind: type, left: Literal, right: Literal) -> bool:
@@ -365,42 +394,31 @@ _GREATER: Final = (exp.GT, exp.GTE, exp.NEQ)
 def _assembled(conjunction: bool, parts: tuple[Predicate, ...]) -> Predicate:
     """Parts of a connective, flattened and folded, without repeats and parts that others imply."""
     neutral, decisive = (TRUE, FALSE) if conjunction else (FALSE, TRUE)
-    flat = {piece for part in parts for piece in _parts(part.sql, conjunction)} - {neutral}
+    flat = {piece for part in parts for piece in part._parts(conjunction)} - {neutral}
     if decisive in flat:
         return decisive
     # F AND (F OR G) is F, and F OR (F AND G) too.
-    inner = {piece: set(_parts(piece.sql, not conjunction)) for piece in flat}
+    inner = {piece: set(piece._parts(not conjunction)) for piece in flat}
     kept = sorted(p for p in flat if not any(o != p and inner[o] < inner[p] for o in flat))
     if not kept:
         return neutral
     if len(kept) == 1:
         return kept[0]
     texts = [f"({part.sql})" if len(inner[part]) > 1 else part.sql for part in kept]
-    return Predicate((" AND " if conjunction else " OR ").join(texts))
-
-
-@lru_cache(maxsize=4096)
-def _parts(sql: str, conjunction: bool) -> tuple[Predicate, ...]:
-    normal = _normal(sql)
-    kind = exp.And if conjunction else exp.Or
-    tree = _parse(normal.sql)
-    if not isinstance(tree, kind):
-        return (normal,)
-    return tuple(_normal(part.unnest().sql(dialect="spark")) for part in tree.flatten())
+    sql = (" AND " if conjunction else " OR ").join(texts)
+    return Predicate(sql, Form(conjunction, tuple(kept)))
 
 
 @lru_cache(maxsize=4096)
 def _columns(sql: str) -> frozenset[int]:
-    return columns_of(_parse(sql))
+    return frozenset(int(column) for column in _COLUMN.findall(sql) if column)
 
 
 @lru_cache(maxsize=16_384)
-def _renumbered(sql: str, moves: tuple[tuple[int, int], ...]) -> Predicate:
+def _renumbered(comparison: str, moves: tuple[tuple[int, int], ...]) -> Predicate:
     position = dict(moves)
-    tree = _parse(sql).copy()
-    for column in list(tree.find_all(exp.Column)):
-        column.this.set("this", f"c{position[int(column.name[1:])]}")
-    return Predicate.of(tree)
+    moved = _COLUMN.sub(lambda m: f"c{position[int(m[1])]}" if m[1] else m[0], comparison)
+    return _normal(moved)
 
 
 @lru_cache(maxsize=4096)

@@ -162,7 +162,10 @@ class OrToFilterUnion(TransformationRule):
 class FilterSwap(TransformationRule):
     """σ_G(σ_F(S))  →  σ_F(σ_G(S))
 
-    Thesis rule 5. Always valid; not applied to the results of FilterSplit, which are in order.
+    Thesis rule 5. Always valid; not applied to the results of FilterSplit, which are in order. Over
+    a join it is applied only where the memo has σ_G(S), so that it can be shared: else rule 3 in
+    both directions reaches what can go further down, and every order of the conjuncts would
+    become a relation.
     """
 
     name = "FilterSwap"
@@ -173,7 +176,10 @@ class FilterSwap(TransformationRule):
 
     def condition(self, match: Match, context: Context) -> bool:
         outer, inner = (predicate_of(e) for e in match.expressions)
-        return outer != inner
+        if outer == inner:
+            return False
+        join = any(context.memo.group(match["s"]).members(Pattern))
+        return not join or context.memo.lookup(Expression(Filter(outer), (match["s"],))) is not None
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
         outer, inner = (predicate_of(e) for e in match.expressions)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 from hypothesis import given
+from sqlglot import exp
 
-from headrace.algebra.predicate import DEEPEST, FALSE, TRUE, Predicate, PredicateError
+from headrace.algebra.predicate import DEEPEST, FALSE, TRUE, Predicate, PredicateError, columns_of
 from headrace.executor import predicates
 from tests.executor.test_predicates import ROWS, Condition, Row, conditions
 from tests.executor.typed_predicates import TypedCase, typed_cases
@@ -124,6 +125,25 @@ def test_renumbering_moves_columns() -> None:
     moved = Predicate("c0 = c2 AND c2 > 1").renumbered({0: 3, 2: 1})
     assert moved.normal == Predicate("c1 = c3 AND c1 > 1")
     assert moved.columns == {1, 3}
+
+
+@given(case=typed_cases())
+@examples(50)
+def test_renumbering_changes_columns_alone(case: TypedCase) -> None:
+    predicate = Predicate(case.condition.sql)
+    tree = predicate.expression
+    assert predicate.columns == columns_of(tree)
+    for column in list(tree.find_all(exp.Column)):
+        column.this.set("this", f"c{int(column.name[1:]) + 1}")
+    moved = predicate.renumbered({column: column + 1 for column in predicate.columns})
+    assert moved.normal == Predicate.of(tree).normal
+
+
+def test_renumbering_leaves_text_in_quotes() -> None:
+    text = r"c0 = 'c0 \' c1 \\' AND c1 <> 'c1'"
+    moved = Predicate(text).renumbered({0: 1, 1: 0})
+    assert moved == Predicate(r"c0 <> 'c1' AND c1 = 'c0 \' c1 \\'")
+    assert moved.columns == Predicate(text).columns == {0, 1}
 
 
 @pytest.mark.parametrize(
