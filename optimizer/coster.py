@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import replace
+from math import inf
 
 from ..algebra.logical import LogicalOperator
 from ..algebra.physical import PhysicalOperator
@@ -170,22 +171,34 @@ class Coster(MemoListener):
         widths = tuple([self.groups[i].properties.width for i in inputs])
         return Costed(*emitted(operator, self.estimate(group), below, coalesced, widths))
 
+    def least_local(self, expression: GroupExpression) -> float:
+        """The cost of the cheapest operator for an expression; ``inf`` without one."""
+        operators = [operator for operator, _ in self._implementations(expression)]
+        return min([self._choice(o, expression, "").local for o in operators], default=inf)
+
     def _price(self, group: GroupId) -> tuple[Choice, ...]:
         """Prices the different operators over different inputs of a group's members."""
-        algebra = self.algebra
         cheapest_choices: dict[Hashable, Choice] = {}
         for expression in self.groups[group].expressions:
-            read = expression.inputs
-            uncoalesced = (False,) * len(read)
-            deletions = algebra.deletions and any(self.groups[i].properties.deletions for i in read)
-            for rule in self._rules.get(type(expression.operator), ()):
-                for implemented in rule.implement(expression.operator):
-                    operator = algebra.times.shrunk(implemented, read)
-                    if deletions:
-                        operator = operator.over_deletions()
-                    if (operator, read) not in cheapest_choices:
-                        costed = self._costed(operator, group, read, uncoalesced)
-                        local = self.cost_model.cost(operator, *costed)
-                        choice = Choice(operator, read, local, rule.name, expression.id, costed)
-                        cheapest_choices[operator, read] = choice
+            for operator, rule in self._implementations(expression):
+                key = (operator, expression.inputs)
+                if key not in cheapest_choices:
+                    cheapest_choices[key] = self._choice(operator, expression, rule)
         return tuple(sorted(cheapest_choices.values(), key=lambda c: (c.local, c.source)))
+
+    def _implementations(
+        self, expression: GroupExpression
+    ) -> Iterator[tuple[PhysicalOperator, str]]:
+        """The operators that compute an expression, and the names of their rules."""
+        algebra, read = self.algebra, expression.inputs
+        deletions = algebra.deletions and any(self.groups[i].properties.deletions for i in read)
+        for rule in self._rules.get(type(expression.operator), ()):
+            for implemented in rule.implement(expression.operator):
+                operator = algebra.times.shrunk(implemented, read)
+                yield operator.over_deletions() if deletions else operator, rule.name
+
+    def _choice(self, operator: PhysicalOperator, expression: GroupExpression, rule: str) -> Choice:
+        read = expression.inputs
+        costed = self._costed(operator, expression.group, read, (False,) * len(read))
+        local = self.cost_model.cost(operator, *costed)
+        return Choice(operator, read, local, rule, expression.id, costed)

@@ -23,6 +23,7 @@ from .agenda import Agenda
 from .algebra_operators import AlgebraOperators
 from .branch_and_bound import BranchAndBound
 from .budget import Budget
+from .composed_paths import ComposedPaths
 from .cost import CostEstimator
 from .coster import Coster
 from .events import Events, Listener
@@ -65,6 +66,7 @@ class Search:
             flat,
             cross_products=options.cross_products,
             duplicate_free=options.duplicate_free,
+            composition=ComposedPaths(self.coster) if options.prune else None,
         )
         self.explorer = Explorer(context, agenda, self.budget, self.events)
         self.goals = GoalTable(self.coster, self.events)

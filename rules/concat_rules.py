@@ -97,7 +97,9 @@ class PatternToConcat(TransformationRule):
         first, _ = context.once(directions_of, root.operator)
         if position == first and context.duplicate_free and splits_by_join(path.regex):
             return False
-        return arbitrary(path) and not regex.nullable(path.regex)
+        if not arbitrary(path) or regex.nullable(path.regex):
+            return False
+        return context.composition is None or context.composition.composes(member)
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
         first, steps = context.once(directions_of, match.root.operator)

@@ -49,10 +49,29 @@ class Columns(Protocol):
         ...
 
 
-class Context:
-    """The context of a rule beside its match: the memo, column order and options."""
+class Composition(Protocol):
+    """The paths that are worth to be composed into longer ones."""
 
-    __slots__ = ("_operators", "_results", "columns", "cross_products", "duplicate_free", "memo")
+    def composes(self, path: GroupExpression) -> bool:
+        """Whether rules compose a PATH into longer ones."""
+        ...
+
+
+class Context:
+    """The context of a rule beside its match: the memo, column order and options.
+
+    ``composition`` chooses the paths that are composed into longer ones; None composes all.
+    """
+
+    __slots__ = (
+        "_operators",
+        "_results",
+        "columns",
+        "composition",
+        "cross_products",
+        "duplicate_free",
+        "memo",
+    )
 
     def __init__(
         self,
@@ -61,8 +80,10 @@ class Context:
         *,
         cross_products: bool = False,
         duplicate_free: bool = True,
+        composition: Composition | None = None,
     ) -> None:
         self.memo = memo
+        self.composition = composition
         self.columns = columns
         self.cross_products = cross_products
         self.duplicate_free = duplicate_free
