@@ -8,7 +8,6 @@ from itertools import pairwise
 from math import exp, log
 from statistics import fmean, median
 
-from bench.figures.plans import MODELS
 from bench.figures.plots import Curves, Value, curves
 from bench.figures.points import FIGURES, PATH, PATTERN, TOTAL, WSCAN
 from bench.figures.results import Measured, Result, rank_correlation
@@ -48,7 +47,7 @@ def operators_report(done: Measured) -> tuple[list[str], Mapping[str, str]]:
 
 def _plot(figure: str, results: Sequence[Result]) -> str:
     panels = [Curves("measured, µs/s", _lines(results, _measured))]
-    for model in MODELS:
+    for model in results[0].models:
         panels.append(Curves(f"estimated, {model}", _lines(results, _estimated(model))))
     return curves(figure, AXES[figure], panels)
 
@@ -80,7 +79,7 @@ def _correlations(results: Sequence[Result]) -> list[str]:
     for result in sorted(results, key=_place):
         by_window[result.about["series"]].append(result)
     lines = head("rank correlation", "all points", *by_window, "measured / estimated")
-    for model in MODELS:
+    for model in results[0].models:
         taus = [_tau(rank_correlation(own, model)) for own in (results, *by_window.values())]
         ratios = [result.time / result.cost(model) for result in results]
         lines.append(row(f"`{model}`", *taus, _range(ratios)))
@@ -99,7 +98,7 @@ def _range(ratios: Sequence[float]) -> str:
 def _checks(figure: str, results: Sequence[Result]) -> list[str]:
     """What the thesis says of a figure, measured and estimated."""
     values: dict[str, Callable[[Result], float]] = {"measured": lambda result: result.time}
-    for model in MODELS:
+    for model in results[0].models:
         values[f"`{model}`"] = lambda result, model=model: result.cost(model)  # type: ignore[misc]
     check = {WSCAN: _scan_check, PATTERN: _pattern_check, PATH: _path_check}[figure]
     return [f"- {name}: {check(results, value)}" for name, value in values.items()]
@@ -165,13 +164,16 @@ def _mean_ratio(pairs: Sequence[tuple[float, float]]) -> float:
 
 def _table(figure: str, results: Sequence[Result]) -> list[str]:
     lines = head(
-        "window, s", AXES[figure], "measured, µs/s", *(f"`{model}`, µs/s" for model in MODELS)
+        "window, s",
+        AXES[figure],
+        "measured, µs/s",
+        *(f"`{model}`, µs/s" for model in results[0].models),
     )
     for result in sorted(results, key=_place):
         window, rate = _place(result)
         low, high = result.interval
         measured = f"{result.time:,.0f} ({low:,.0f}-{high:,.0f})"
-        costs = (number(result.cost(model)) for model in MODELS)
+        costs = (number(result.cost(model)) for model in results[0].models)
         lines.append(row(f"{window:g}", f"{rate:g}", measured, *costs))
     return lines
 

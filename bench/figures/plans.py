@@ -13,13 +13,12 @@ from bench.figures.shapes import Shape, shape
 from bench.regret.forms import form, forms
 from headrace.algebra.plan import Estimate, PhysicalPlan
 from headrace.costmodel import CostModel
-from headrace.costmodel.model import Kind
 from headrace.languages import parse
 from headrace.languages.translation.canonical import translate
 from headrace.optimizer import Optimizer, SearchResult
 
-MODELS: tuple[Kind, ...] = ("saturating", "thesis")
-Models = Mapping[Kind, CostModel]
+Models = Mapping[str, CostModel]
+"""Cost models by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +33,9 @@ class Priced:
 
     shape: Shape
     plan: PhysicalPlan
-    estimates: Mapping[Kind, tuple[Estimate, ...]]
+    estimates: Mapping[str, tuple[Estimate, ...]]
 
-    def cost(self, model: Kind) -> float:
+    def cost(self, model: str) -> float:
         """The cost of the plan's tree per second."""
         return self.estimates[model][self.plan.root].cumulative_cost
 

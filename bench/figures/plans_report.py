@@ -7,13 +7,19 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 
 from bench.figures.operators_report import number
-from bench.figures.plans import MODELS
 from bench.figures.plots import Bars, Value, bars
 from bench.figures.points import RANGE
-from bench.figures.results import Measured, Operator, Result, decided_pairs, rank_correlation
+from bench.figures.results import (
+    Measured,
+    Operator,
+    Result,
+    decided_pairs,
+    interval,
+    rank_correlation,
+    ratios,
+)
 from bench.markdown import head, row
 from bench.queries import RATES, VERTICES
-from headrace.running.measures import q_error
 
 ORDERS = {
     "trees": ("Q3s",),
@@ -33,8 +39,9 @@ def plans_report(done: Measured) -> tuple[list[str], Mapping[str, str]]:
         "vertices are those of the thesis divided by the same number, so that each vertex has as "
         f"many edges. `thesis` estimates with the undivided parameters ({VERTICES:,.0f} vertices, "
         f"rates {_rates()} per second), on which its choice depends, and its costs are divided "
-        "afterwards. `saturating` estimates with the parameters of the stream. Names are those of "
-        "the thesis; plans without one are not in its figure.",
+        "afterwards. `saturating` estimates with the parameters of the stream, and *uncapped* "
+        "without the cap of an intermediate result's distinct values by its population. Names are "
+        "those of the thesis; plans without one are not in its figure.",
         "",
         _answers(results),
         "",
@@ -75,11 +82,12 @@ def _answers(results: Sequence[Result]) -> str:
 
 
 def _table(results: Sequence[Result]) -> list[str]:
+    models = results[0].models
     lines = head(
         "plan", "measured, µs/s", "µs per edge", "/ fastest",
-        *(f"`{model}`, µs/s" for model in MODELS), *(f"place by `{model}`" for model in MODELS),
+        *(f"`{model}`, µs/s" for model in models), *(f"place by `{model}`" for model in models),
     )  # fmt: skip
-    places = {model: _places(results, model) for model in MODELS}
+    places = {model: _places(results, model) for model in models}
     for result in results:
         low, high = result.interval
         lines.append(
@@ -87,12 +95,21 @@ def _table(results: Sequence[Result]) -> list[str]:
                 _title(result),
                 f"{result.time:,.0f} ({low:,.0f}-{high:,.0f})",
                 f"{result.time / result.about['edges_per_second']:.2f}",
-                f"{result.time / results[0].time:.2f}",
-                *(number(result.cost(model)) for model in MODELS),
-                *(places[model][result.name] for model in MODELS),
+                _relative(result, results[0]),
+                *(number(result.cost(model)) for model in results[0].models),
+                *(places[model][result.name] for model in results[0].models),
             )
         )
     return lines
+
+
+def _relative(one: Result, other: Result) -> str:
+    """The time of a plan over that of another one, with its interval."""
+    if one is other:
+        return "1"
+    each = ratios(one, other)
+    low, high = interval(each)
+    return f"{median(each):.2f} ({low:.2f}-{high:.2f})"
 
 
 def _places(results: Sequence[Result], model: str) -> dict[str, int]:
@@ -108,7 +125,7 @@ def _correlations(results: Sequence[Result]) -> list[str]:
         "model", "rank correlation", "of the named plans", "decided pairs in the wrong order",
         "chosen", "its time / fastest",
     )  # fmt: skip
-    for model in MODELS:
+    for model in results[0].models:
         wrong = sum(a.cost(model) > b.cost(model) for a, b in decided)
         chosen = min(results, key=lambda result: result.cost(model))
         taus = [rank_correlation(own, model) for own in (results, named)]
@@ -118,17 +135,21 @@ def _correlations(results: Sequence[Result]) -> list[str]:
                 *("-" if tau is None else f"{tau:.2f}" for tau in taus),
                 f"{wrong} of {len(decided)}",
                 _title(chosen),
-                f"{chosen.time / results[0].time:.2f}",
+                _relative(chosen, results[0]),
             )
         )
-    return [*lines, "", "A pair of plans is decided if the intervals of their times are disjoint."]
+    return [
+        *lines,
+        "",
+        "A pair of plans is decided if the interval of their ratio by round excludes 1.",
+    ]
 
 
 def _orders(experiment: str, results: Sequence[Result]) -> list[str]:
     """The order of the named plans, cheapest first, by the thesis, by the models, and measured."""
     named = [result for result in results if result.about["series"]]
     orders = {"measured": [result.about["series"] for result in named]}
-    for model in MODELS:
+    for model in results[0].models:
         ordered = sorted(named, key=lambda result: result.cost(model))
         orders[f"`{model}`"] = [result.about["series"] for result in ordered]
     first = ORDERS[experiment]
@@ -138,10 +159,10 @@ def _orders(experiment: str, results: Sequence[Result]) -> list[str]:
     lines += [row(name, " ".join(order)) for name, order in orders.items()]
     wrong = [
         f"{_short_title(fast)} is faster than {_short_title(slow)} "
-        f"({slow.time / fast.time:.2f} times), but {' and '.join(models)} "
+        f"({median(ratios(slow, fast)):.2f} times), but {' and '.join(models)} "
         f"{'say' if len(models) > 1 else 'says'} the contrary"
         for fast, slow in decided_pairs(named)
-        if (models := [f"`{m}`" for m in MODELS if fast.cost(m) > slow.cost(m)])
+        if (models := [f"`{m}`" for m in fast.models if fast.cost(m) > slow.cost(m)])
     ]
     if not wrong:
         return [*lines, "", "No decided pair of named plans is in the wrong order."]
@@ -153,30 +174,50 @@ def _listed(items: Sequence[str]) -> list[str]:
 
 
 def _profile(results: Sequence[Result]) -> list[str]:
-    """Measured and estimated times of operators, each sub-plan once."""
-    kinds: dict[str, dict[str, list[Operator]]] = defaultdict(lambda: defaultdict(list))
+    """Measured and estimated times and rates of operators, each sub-plan once."""
+    of_form: dict[str, list[Operator]] = defaultdict(list)
     for result in results:
         for operator in result.operators:
-            kinds[operator.kind][operator.form].append(operator)
+            of_form[operator.form].append(operator)
+    kinds: dict[str, list[Operator]] = defaultdict(list)
+    for same in of_form.values():
+        operator = _middle(same)
+        if operator.us:
+            kinds[operator.kind].append(operator)
     outside = median(r.time - sum(o.us for o in r.operators) for r in results)
+    models = results[0].models
     lines = head(
-        "operator", "sub-plans", "measured, µs/s",
-        *(f"measured / `{model}`" for model in MODELS),
-        *(f"q-error of the rate, `{model}`" for model in MODELS),
+        "operator", "sub-plans", "measured, µs/s", *(f"measured / `{m}`" for m in models),
+        *(f"rate, `{m}` / measured" for m in models),
     )  # fmt: skip
-    for kind, forms in sorted(kinds.items()):
-        own = [_middle(same) for same in forms.values()]
-        if not any(operator.us for operator in own):
-            continue
+    each = head(
+        "operator", "sub-plan", "measured, µs/s", *(f"`{m}`, µs/s" for m in models),
+        "measured rows/s", *(f"`{m}`, rows/s" for m in models),
+    )  # fmt: skip
+    for kind, own in sorted(kinds.items()):
+        times = _spread([operator.us for operator in own], ",.0f")
         lines.append(
             row(
                 kind,
                 len(own),
-                _spread([operator.us for operator in own], ",.0f"),
-                *(_ratio(own, model) for model in MODELS),
-                *(_q_errors(own, model) for model in MODELS),
+                times,
+                *(_costs(own, m) for m in models),
+                *(_rates_of(own, m) for m in models),
             )
         )
+        for operator in sorted(own, key=lambda operator: (len(operator.shape), operator.shape)):
+            costs = [number(operator.estimates[m]["cost"]) for m in models]
+            rates = [number(operator.estimates[m]["rate"]) for m in models]
+            each.append(
+                row(
+                    kind,
+                    operator.shape,
+                    f"{operator.us:,.0f}",
+                    *costs,
+                    number(operator.rate),
+                    *rates,
+                )
+            )
     return [
         "Each sub-plan counts once: the median, with the smallest and the largest in brackets. The "
         "time of an operator is its share of the elapsed time, multiplied with the processor time. "
@@ -184,6 +225,10 @@ def _profile(results: Sequence[Result]) -> list[str]:
         "encoding of vertices, in each plan the same.",
         "",
         *lines,
+        "",
+        "All sub-plans:",
+        "",
+        *each,
     ]
 
 
@@ -192,14 +237,13 @@ def _middle(same: Sequence[Operator]) -> Operator:
     return sorted(same, key=lambda operator: operator.us)[len(same) // 2]
 
 
-def _ratio(own: Sequence[Operator], model: str) -> str:
-    ratios = [o.us / o.estimates[model]["cost"] for o in own if o.estimates[model]["cost"]]
-    return _spread(ratios, ".3g") if ratios else "-"
+def _costs(own: Sequence[Operator], model: str) -> str:
+    return _spread([o.us / o.estimates[model]["cost"] for o in own], ".3g")
 
 
-def _q_errors(own: Sequence[Operator], model: str) -> str:
-    errors = [q_error(o.estimates[model]["rate"], o.rate) for o in own if o.rate]
-    return _spread(errors, ".2f") if errors else "-"
+def _rates_of(own: Sequence[Operator], model: str) -> str:
+    values = [o.estimates[model]["rate"] / o.rate for o in own if o.rate]
+    return _spread(values, ".2f") if values else "-"
 
 
 def _spread(values: Sequence[float], form: str) -> str:
@@ -208,7 +252,7 @@ def _spread(values: Sequence[float], form: str) -> str:
 
 def _plot(results: Sequence[Result]) -> str:
     panels = [Bars("measured, µs/s", [Value(r.time, *r.interval) for r in results])]
-    for model in MODELS:
+    for model in results[0].models:
         costs = [r.cost(model) for r in results]
         wide = max(costs) > 100 * min(costs)
         panels.append(Bars(f"estimated, {model}", [Value(c) for c in costs], logarithmic=wide))

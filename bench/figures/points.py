@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import ceil
 from typing import Literal
 
-from bench.figures.plans import MODELS, Models, Priced, operator_of, plans_of_shapes
+from bench.figures.plans import Models, Priced, operator_of, plans_of_shapes
 from bench.figures.shapes import NAMES, is_join_tree, text
 from bench.queries import RATES, STAR, VERTICES, cost_model, uniform_catalog
 from bench.streams import Uniform
-from headrace.costmodel.model import Kind
 
 Experiment = Literal["operators", "trees", "paths"]
 EXPERIMENTS: tuple[Experiment, ...] = ("operators", "trees", "paths")
@@ -21,11 +20,12 @@ FIGURES: Mapping[Experiment, tuple[str, ...]] = {
     "trees": ("Figure 6.8, star Qs",),
     "paths": ("Figure 6.9, path Qp",),
 }
+UNCAPPED = "saturating, uncapped"
 QUERY_OF_PATHS = "Answer(x, y) <- x (a/b/c)+ y.\n"
 TOTAL = 1000
 """The sum of the two rates of PATTERN, in edges per second."""
 CALL = 2_000
-"""The edges of one call of the pipeline, if these cover at least a second."""
+"""The edges of one call of the pipeline, at every rate and window of an operator."""
 RANGE = 100
 """The window of the queries of 6.5.3, in seconds."""
 
@@ -73,20 +73,20 @@ class Point:
         window: its range in seconds.
         x: the position in the figure, such as a rate; 0 for plans.
         series: the name of the line in the figure, or of the plan in the thesis.
-        call_seconds: the application time of one call of the pipeline.
+        call_rows: the edges of one call of the pipeline.
     """
 
     figure: str
     name: str
     priced: Priced
-    scales: Mapping[Kind, float]
+    scales: Mapping[str, float]
     stream: Uniform
     window: int
     x: float
     series: str
-    call_seconds: int
+    call_rows: int
 
-    def costs(self) -> dict[Kind, float]:
+    def costs(self) -> dict[str, float]:
         """The estimated cost per second by model, at the rates of the stream."""
         return {model: self.priced.cost(model) / scale for model, scale in self.scales.items()}
 
@@ -137,20 +137,22 @@ class _Operator:
         """The point at rates by label and a window; the first rate is its position."""
         stated = {label: float(rate) for label, rate in rates.items()}
         known = uniform_catalog(stated, self.vertices)
-        models: Models = {model: cost_model(model, known) for model in MODELS}
+        models: Models = {
+            "saturating": cost_model("saturating", known),
+            "thesis": cost_model("thesis", known),
+        }
         total = sum(rates.values())
-        call_seconds = max(1, min(window // 2, CALL // total))
-        seconds = window + max(ceil(self.edges / total), 2 * call_seconds)
+        seconds = window + ceil(max(self.edges, 2 * CALL) / total)
         return Point(
             figure=self.figure,
             name=f"{self.figure}, {' + '.join(map(str, rates.values()))}/s, {window} s",
             priced=operator_of(f"{self.query}WINDOW {window}s SLIDE 1s", models, self.op),
-            scales=dict.fromkeys(MODELS, 1.0),
+            scales=dict.fromkeys(models, 1.0),
             stream=Uniform(rates, self.vertices, seconds, start=1),
             window=window,
             x=next(iter(rates.values())),
             series=f"window {window} s",
-            call_seconds=call_seconds,
+            call_rows=CALL,
         )
 
 
@@ -159,7 +161,8 @@ def _named_plans(experiment: Experiment, size: Size) -> list[Point]:
 
     The model ``thesis`` has the parameters of the thesis, undivided, since its choice depends on
     the number of vertices. Its costs are then divided, as rates are. The model ``saturating`` has
-    the parameters of the stream that runs.
+    the parameters of the stream that runs, and is also asked without the cap of distinct values by
+    the population.
     """
     is_star = experiment == "trees"
     labels = "abcd" if is_star else "abc"
@@ -167,9 +170,12 @@ def _named_plans(experiment: Experiment, size: Size) -> list[Point]:
     vertices = int(VERTICES) // size.scale
     whole = uniform_catalog({label: RATES[label] for label in labels}, VERTICES, longest_path=3)
     scaled = {label: float(rate) for label, rate in rates.items()}
+    of_stream = cost_model("saturating", uniform_catalog(scaled, vertices, longest_path=3))
+    uncapped = replace(of_stream.assumptions, cap_distinct=False)
     models: Models = {
         "thesis": cost_model("thesis", whole),
-        "saturating": cost_model("saturating", uniform_catalog(scaled, vertices, longest_path=3)),
+        "saturating": of_stream,
+        UNCAPPED: replace(of_stream, assumptions=uncapped),
     }
     query = STAR if is_star else QUERY_OF_PATHS
     plans = plans_of_shapes(
@@ -180,12 +186,12 @@ def _named_plans(experiment: Experiment, size: Size) -> list[Point]:
             figure=FIGURES[experiment][0],
             name=text(priced.shape),
             priced=priced,
-            scales={"thesis": size.scale, "saturating": 1.0},
+            scales={"saturating": 1.0, UNCAPPED: 1.0, "thesis": size.scale},
             stream=Uniform(rates, vertices, RANGE + size.seconds, start=1),
             window=RANGE,
             x=0.0,
             series=NAMES.get(priced.shape, ""),
-            call_seconds=RANGE // 10,
+            call_rows=sum(rates.values()) * RANGE // 10,
         )
         for priced in plans
     ]

@@ -42,7 +42,7 @@ def _page(done: Measured) -> tuple[str, Plots]:
 
 def _introduction(done: Measured) -> list[str]:
     loads = [row["machine"]["load"][0] for row in done.rows]
-    fewest = min(len(result.times) for result in done.results)
+    fewest = min(len(result.by_round) for result in done.results)
     spread = (
         f"the 95 % interval of the median of {fewest} runs"
         if fewest >= FEWEST

@@ -27,6 +27,7 @@ class Operator:
     Attributes:
         form: the canonical form of the sub-plan that ends with it.
         kind: its kind.
+        shape: the sub-plan as text.
         us: the median of its measured time over rounds.
         rate: its rows per second.
         estimates: by model, the estimated ``rate`` and ``cost``.
@@ -34,6 +35,7 @@ class Operator:
 
     form: str
     kind: str
+    shape: str
     us: float
     rate: float
     estimates: Mapping[str, Mapping[str, float]]
@@ -46,7 +48,7 @@ class Result:
     Attributes:
         name: the name of the point.
         about: a row of the point, for what all its rows have in common.
-        times: the processor time of each timed run.
+        by_round: the processor time of each timed run, by round.
         operators: its operators.
         answers: the digests of its answers.
         intervals: the length of its answer.
@@ -54,21 +56,25 @@ class Result:
 
     name: str
     about: Row
-    times: Sequence[float]
+    by_round: Mapping[int, float]
     operators: Sequence[Operator]
     answers: frozenset[str]
     intervals: int
 
     @property
+    def models(self) -> tuple[str, ...]:
+        """The names of the cost models."""
+        return tuple(self.about["costs"])
+
+    @property
     def time(self) -> float:
         """The median of the times."""
-        return median(self.times)
+        return median(self.by_round.values())
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The interval of the median; without enough runs from the smallest to the largest."""
-        low, high = median_interval(self.times)
-        return (low, high) if high < float("inf") else (min(self.times), max(self.times))
+        """The interval of the median time."""
+        return interval(list(self.by_round.values()))
 
     def cost(self, model: str) -> float:
         """The estimated cost."""
@@ -133,7 +139,7 @@ def _results(rows: Sequence[Row]) -> list[Result]:
             Result(
                 name,
                 own[-1],
-                [row["cpu_us"] for row in timed],
+                {row["round"]: row["cpu_us"] for row in timed},
                 _operators(timed),
                 frozenset(row["answer"] for row in answers),
                 max((row["intervals"] for row in answers), default=0),
@@ -148,6 +154,7 @@ def _operators(timed: Sequence[Row]) -> list[Operator]:
         Operator(
             same[0]["form"],
             same[0]["kind"],
+            same[0]["shape"],
             median(node["us"] for node in same),
             same[0]["rate"],
             same[0]["estimates"],
@@ -161,7 +168,27 @@ def rank_correlation(results: Sequence[Result], model: str) -> float | None:
     return kendall([r.cost(model) for r in results], [r.time for r in results])
 
 
+def interval(values: Sequence[float]) -> tuple[float, float]:
+    """The interval of the median; of too few values from the smallest to the largest."""
+    low, high = median_interval(values)
+    return (low, high) if high < float("inf") else (min(values), max(values))
+
+
+def ratios(one: Result, other: Result) -> list[float]:
+    """The time of a point over that of another one, by round.
+
+    The load of the machine changes from round to round, and both points bear it.
+    """
+    return [time / other.by_round[n] for n, time in one.by_round.items() if n in other.by_round]
+
+
 def decided_pairs(results: Sequence[Result]) -> list[tuple[Result, Result]]:
-    """The pairs whose intervals do not overlap, the faster one first."""
-    ordered = sorted(results, key=lambda result: result.time)
-    return [(a, b) for a, b in combinations(ordered, 2) if a.interval[1] < b.interval[0]]
+    """The pairs of which one is faster, with the confidence of the interval; it comes first."""
+    pairs = []
+    for one, other in combinations(results, 2):
+        low, high = interval(ratios(one, other))
+        if high < 1:
+            pairs.append((one, other))
+        elif low > 1:
+            pairs.append((other, one))
+    return pairs

@@ -22,12 +22,12 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from bench.figures.points import FULL, Experiment, Point, Size, points_of
+from bench.figures.shapes import shapes, text
 from bench.json_lines import append, rows_of
 from bench.measuring import headline, machine
 from bench.regret.forms import forms
 from bench.regret.kinds import kind_of
 from bench.regret.runs import Run, Steady, run
-from bench.streams import slides
 from headrace.running.measures import measured
 
 SEED = 1
@@ -116,9 +116,10 @@ class _Streams:
 
     def calls(self, point: Point) -> list[list[pa.RecordBatch]]:
         """The input of a point, in the batches of its calls."""
-        key = (point.stream, point.call_seconds)
+        key = (point.stream, point.call_rows)
         if self._key != key:
-            self._calls = [[b] for b in slides(point.stream.edges(), point.call_seconds)]
+            edges = point.stream.edges().combine_chunks()
+            self._calls = [[b] for b in edges.to_batches(max_chunksize=point.call_rows)]
             self._key = key
         return self._calls
 
@@ -157,6 +158,7 @@ def _nodes(point: Point, steady: Steady) -> list[dict[str, Any]]:
     elapsed time of all calls is multiplied with their processor time.
     """
     plan, own = point.priced.plan, forms(point.priced.plan)
+    drawn = [text(each) for each in shapes(plan)]
     measures = measured(plan, steady.counters, steady.ticks)
     cpu_us = steady.cpu * 1e6 / steady.ticks
     rows = []
@@ -170,6 +172,7 @@ def _nodes(point: Point, steady: Steady) -> list[dict[str, Any]]:
             {
                 "form": own[node],
                 "kind": kind_of(plan, node),
+                "shape": drawn[node],
                 "us": values.counters.seconds / steady.wall * cpu_us,
                 "rate": values.rate,
                 "estimates": estimates,

@@ -45,6 +45,11 @@ NAMES: dict[Shape, str] = {s: name for name, s in (STAR_PLANS | PATH_PLANS).item
 
 def shape(plan: PhysicalPlan) -> Shape:
     """The shape of a plan."""
+    return shapes(plan)[plan.root]
+
+
+def shapes(plan: PhysicalPlan) -> tuple[Shape, ...]:
+    """The shape of the sub-plan below and with each node, by node id."""
     below: list[Shape] = []
     for node in plan.nodes:
         inputs = [below[i] for i in node.inputs]
@@ -59,7 +64,7 @@ def shape(plan: PhysicalPlan) -> Shape:
                 below.append(inputs[0])
             case _:
                 below.append((node.operator.op, *inputs))
-    return below[-1]
+    return tuple(below)
 
 
 def is_join_tree(of: Shape) -> bool:
