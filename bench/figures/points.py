@@ -110,7 +110,7 @@ def _patterns(size: Size) -> list[Point]:
     query = _Operator(
         PATTERN, "Answer(x, z) <- a(x, y), b(y, z).\n", "HASH_JOIN", 2_000, size.edges
     )
-    windows = (20,) if size.few else (20, 40, 80)
+    windows = (20,) if size.few else (20, 50, 80)
     return [
         query.point({"a": rate, "b": TOTAL - rate}, window) for window in windows for rate in rates
     ]
