@@ -52,7 +52,7 @@ def _introduction(done: Measured) -> list[str]:
         f"Measured by `python -m bench.figures {done.experiment}`, written by "
         "`python -m bench.figures report`, on "
         f"{headline(done.rows[-1]['machine'])}; load {min(loads):g} to {max(loads):g} during the "
-        f"runs. Sizes: {done.size}.",
+        f"runs. Sizes: {done.size.removesuffix(' few=False')}.",
         "",
         f"Each time is a median, with {spread} in brackets. The runs go round by round, in random "
         "order within a round, in one process with its kernels loaded. A time is the processor "

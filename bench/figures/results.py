@@ -105,7 +105,7 @@ class Measured:
 
 
 def read(file: Path, label: str) -> list[Measured]:
-    """The measurements of each experiment in a file.
+    """The measurements of each experiment in a file that has timed runs.
 
     Args:
         file: the rows.
@@ -118,10 +118,13 @@ def read(file: Path, label: str) -> list[Measured]:
     done = []
     for experiment in EXPERIMENTS:
         rows = by_experiment[experiment]
-        if rows:
-            last = rows[-1]
-            kept = [r for r in rows if (r["label"], r["size"]) == (last["label"], last["size"])]
-            done.append(Measured(experiment, last["label"], last["size"], kept, _results(kept)))
+        if not rows:
+            continue
+        last = rows[-1]
+        kept = [r for r in rows if (r["label"], r["size"]) == (last["label"], last["size"])]
+        results = _results(kept)
+        if results:
+            done.append(Measured(experiment, last["label"], last["size"], kept, results))
     return done
 
 
