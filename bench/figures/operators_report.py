@@ -21,7 +21,8 @@ AXES = {
 ABOUT = {
     WSCAN: "The scan of one label, with the encoding of its vertices; 20,000 vertices. The cost "
     "should depend on the rate alone.",
-    PATTERN: f"`a(x, y), b(y, z)` with both rates adding up to {TOTAL}/s; 2,000 vertices. The plan "
+    PATTERN: f"`a(x, y), b(y, z)` with both rates adding up to {TOTAL}/s; 500 vertices, "
+    "so that an edge has 4 to 144 partners on average. The plan "
     "is a hash join over two scans, without COALESCE. The cost should be highest at equal rates, "
     "and the same if the rates are exchanged.",
     PATH: "`a+` by S_PATH over one scan; 20,000 vertices, so that an edge is continued by 0.05 to "

@@ -107,9 +107,7 @@ def _scans(size: Size) -> list[Point]:
 
 def _patterns(size: Size) -> list[Point]:
     rates = (100, 500, 900) if size.few else range(100, TOTAL, 100)
-    query = _Operator(
-        PATTERN, "Answer(x, z) <- a(x, y), b(y, z).\n", "HASH_JOIN", 2_000, size.edges
-    )
+    query = _Operator(PATTERN, "Answer(x, z) <- a(x, y), b(y, z).\n", "HASH_JOIN", 500, size.edges)
     windows = (20,) if size.few else (20, 50, 80)
     return [
         query.point({"a": rate, "b": TOTAL - rate}, window) for window in windows for rate in rates
@@ -145,7 +143,8 @@ class _Operator:
         seconds = window + ceil(max(self.edges, 2 * CALL) / total)
         return Point(
             figure=self.figure,
-            name=f"{self.figure}, {' + '.join(map(str, rates.values()))}/s, {window} s",
+            name=f"{self.figure}, {' + '.join(map(str, rates.values()))}/s, {window} s, "
+            f"{self.vertices} vertices",
             priced=operator_of(f"{self.query}WINDOW {window}s SLIDE 1s", models, self.op),
             scales=dict.fromkeys(models, 1.0),
             stream=Uniform(rates, self.vertices, seconds, start=1),
