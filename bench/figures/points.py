@@ -108,7 +108,7 @@ def _scans(size: Size) -> list[Point]:
 def _patterns(size: Size) -> list[Point]:
     rates = (100, 500, 900) if size.few else range(100, TOTAL, 100)
     query = _Operator(PATTERN, "Answer(x, z) <- a(x, y), b(y, z).\n", "HASH_JOIN", 500, size.edges)
-    windows = (20,) if size.few else (20, 50, 80)
+    windows = (5,) if size.few else (20, 50, 80)
     return [
         query.point({"a": rate, "b": TOTAL - rate}, window) for window in windows for rate in rates
     ]

@@ -8,6 +8,7 @@ size, point and round. A row that the file has is not measured again.
 from __future__ import annotations
 
 import gc
+import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -90,7 +91,8 @@ def measure_all(series: Series, console: Console, minutes: float | None = None) 
             )
             head = {
                 "label": label, "experiment": series.experiment, "size": series.size.key,
-                "point": point.name, "round": number, "machine": machine(),
+                "point": point.name, "round": number,
+                "machine": {**about, "load": [round(load, 1) for load in os.getloadavg()]},
             }  # fmt: skip
             append(series.out, {**head, **_about(point), **_measures(point, result)})
             progress.advance(bar)
