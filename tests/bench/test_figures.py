@@ -71,6 +71,17 @@ def test_all_plans_of_an_experiment_give_one_answer(file: Path) -> None:
         assert min(result.intervals for result in done.results) > 0
 
 
+def test_operators_are_counted_after_the_window_has_filled(file: Path) -> None:
+    runs = [row for row in rows_of(file) if row["experiment"] == "paths"]
+    for row in runs:
+        rates = {node["shape"]: node["rate"] for node in row["nodes"] if node["kind"] == "WSCAN"}
+        assert rates == {"a": 2, "b": 4, "c": 6}, "thesis rates divided by the scale"
+        assert row["edges"] == SHORT.seconds * 12
+        (root,) = [node for node in row["nodes"] if node["shape"] == row["point"]][-1:]
+        assert 0 < root["rate"] * SHORT.seconds < row["results"]
+        assert 0 < sum(node["us"] for node in row["nodes"]) < row["cpu_us"]
+
+
 def test_measurements_go_on_where_they_ended(file: Path, tmp_path: Path) -> None:
     lines = file.read_text("utf-8").splitlines()
     part = tmp_path / "part.jsonl"
