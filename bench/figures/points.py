@@ -8,7 +8,7 @@ from math import ceil
 from typing import Literal
 
 from bench.figures.plans import Models, Priced, operator_of, plans_of_shapes
-from bench.figures.shapes import NAMES, is_join_tree, text
+from bench.figures.shapes import NAMES, has_joins_and_paths, is_join_tree, text
 from bench.queries import RATES, STAR, VERTICES, cost_model, uniform_catalog
 from bench.streams import Uniform
 
@@ -178,7 +178,7 @@ def _named_plans(experiment: Experiment, size: Size) -> list[Point]:
     }
     query = STAR if is_star else QUERY_OF_PATHS
     plans = plans_of_shapes(
-        f"{query}WINDOW {RANGE}s SLIDE 1s", models, is_join_tree if is_star else lambda _: True
+        f"{query}WINDOW {RANGE}s SLIDE 1s", models, is_join_tree if is_star else has_joins_and_paths
     )
     return [
         Point(

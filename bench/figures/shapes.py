@@ -69,10 +69,21 @@ def shapes(plan: PhysicalPlan) -> tuple[Shape, ...]:
 
 def is_join_tree(of: Shape) -> bool:
     """Whether a shape has joins and scans alone."""
+    return _has_only(of, ("join",))
+
+
+def has_joins_and_paths(of: Shape) -> bool:
+    """Whether a shape has joins, paths and scans alone, as the plans of the thesis."""
+    return _has_only(of, ("join", "path"))
+
+
+def _has_only(of: object, kinds: tuple[str, ...]) -> bool:
     if isinstance(of, str):
         return True
-    kind, inputs = of[0], of[1]
-    return kind == "join" and isinstance(inputs, frozenset) and all(map(is_join_tree, inputs))
+    assert isinstance(of, tuple)
+    kind, *parts = of
+    inputs = parts[0] if kind == "join" else parts[1:]
+    return kind in kinds and all(_has_only(each, kinds) for each in inputs)
 
 
 def text(of: object) -> str:

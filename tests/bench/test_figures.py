@@ -12,7 +12,16 @@ from bench.figures.points import EXPERIMENTS, FULL, SHORT, Experiment, points_of
 from bench.figures.report import reports, write_reports
 from bench.figures.results import read
 from bench.figures.series import Series, measure_all
-from bench.figures.shapes import NAMES, PATH_PLANS, STAR_PLANS, text
+from bench.figures.shapes import (
+    NAMES,
+    PATH_PLANS,
+    STAR_PLANS,
+    along,
+    has_joins_and_paths,
+    is_join_tree,
+    join,
+    text,
+)
 from bench.json_lines import rows_of
 from headrace.algebra.physical import Coalesce
 
@@ -61,6 +70,14 @@ def test_shapes_have_a_text_with_the_names_of_their_inputs() -> None:
     assert texts["Q3s"] == "(((a b) c) d)"
     assert texts["Q6p"] == "P[(P[a·b] c)+]"
     assert len(set(texts.values())) == len(texts)
+
+
+def test_shapes_with_other_operators_are_no_plans_of_the_thesis() -> None:
+    assert all(map(has_joins_and_paths, NAMES))
+    assert [name for shape, name in NAMES.items() if is_join_tree(shape)] == list(STAR_PLANS)
+    union = ("MERGE_UNION", "a", "b")
+    for shape in (union, join(union, "c"), along("0+", union), along("0·1", "a", join("b", union))):
+        assert not has_joins_and_paths(shape)
 
 
 def test_all_plans_of_an_experiment_give_one_answer(file: Path) -> None:
