@@ -7,6 +7,7 @@ the cheapest one by chance.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from headrace.catalog.model import Catalog, LabelStatistics, Stream
@@ -152,13 +153,20 @@ Answer(x, w) <- U(x, y), U(y, z), U(z, w).
 def catalog() -> Catalog:
     """One stream with the statistics of the thesis's labels and of the shapes'."""
     rates = RATES | {f"l{k}": 1000.0 * (1 + (7 * k + 3) % LARGEST) for k in range(LARGEST)}
+    return uniform_catalog(rates, VERTICES, longest_path=3)
+
+
+def uniform_catalog(
+    rates: Mapping[str, float], vertices: float, longest_path: int | None = None
+) -> Catalog:
+    """One stream of labels with rates per second, each over the same vertices."""
     labels = {
         label: LabelStatistics(
             rate=rate,
-            distinct_src=VERTICES,
-            distinct_trg=VERTICES,
-            vertices=VERTICES,
-            longest_path=3,
+            distinct_src=vertices,
+            distinct_trg=vertices,
+            vertices=vertices,
+            longest_path=longest_path,
         )
         for label, rate in rates.items()
     }

@@ -70,14 +70,19 @@ def slides(edges: pa.Table, slide: int) -> Iterator[pa.RecordBatch]:
 class Uniform:
     """A stream of labels with fixed rates, its vertices drawn uniformly and independently.
 
-    ``rates`` are edges per second, whose ts are spread evenly; each vertex is one of
-    ``vertices``.
+    Attributes:
+        rates: the edges per second by label; their ts are spread evenly.
+        vertices: the number of vertices.
+        seconds: the length of the stream.
+        seed: of the random vertices.
+        start: the first ts.
     """
 
     rates: Mapping[str, int]
     vertices: int
     seconds: int
     seed: int = 1
+    start: int = 0
 
     def edges(self) -> pa.Table:
         """The stream sorted by ts (in seconds)."""
@@ -86,7 +91,7 @@ class Uniform:
         for label, rate in self.rates.items():
             size = rate * self.seconds
             ends = random.integers(0, self.vertices, (2, size))
-            ts = np.repeat(np.arange(self.seconds), rate)
+            ts = np.repeat(np.arange(self.start, self.start + self.seconds), rate)
             parts.append(
                 pa.table(
                     {

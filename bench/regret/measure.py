@@ -13,7 +13,7 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -188,7 +188,7 @@ class _Query:
                 if done.stopped and not again.stopped:
                     return self._run(own, limit)
                 if not done.stopped:
-                    done = _with_seconds(done, min(done.seconds, again.seconds))
+                    done = replace(done, seconds=min(done.seconds, again.seconds))
         except TooManyAnswersError as error:
             raise TooLargeError(str(error)) from error
         except MemoryError:
@@ -335,12 +335,6 @@ def comparison(reference: Answer, done: Run) -> str:
         return ""
     same = done.answer.before(done.reached).digest == reference.before(done.reached).digest
     return "same before the cap" if same else "different"
-
-
-def _with_seconds(done: Run, seconds: float) -> Run:
-    return Run(
-        seconds, done.stopped, done.reached, done.results, done.answer, done.counters, done.ticks
-    )
 
 
 def _operators(candidate: Candidate, done: Run) -> list[dict[str, Any]]:

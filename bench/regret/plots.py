@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from math import ceil, log10
 
+from bench.drawing import COLOURS, document, line, polyline, text
+
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM, RIGHT = 640, 360, 56, 36, 44, 180
-COLOURS = ("#1b6ca8", "#d1495b", "#3a7d44", "#8d6a9f", "#c77d1e", "#5f6f7d", "#0f9b8e", "#7a4419")
 
 
 def distribution(title: str, axis: str, series: Mapping[str, Sequence[float]], most: float) -> str:
@@ -27,48 +27,27 @@ def distribution(title: str, axis: str, series: Mapping[str, Sequence[float]], m
     def y(share: float) -> float:
         return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share
 
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
-        'font-family="sans-serif" font-size="12">',
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
-        _text(LEFT, 20, title, size=14),
-        _text(LEFT, HEIGHT - 8, axis),
-    ]
+    parts = [text(LEFT, 20, title, size=14), text(LEFT, HEIGHT - 8, axis)]
     for share in (0.0, 0.25, 0.5, 0.75, 1.0):
-        parts.append(_line(LEFT, y(share), WIDTH - RIGHT, y(share), "#dddddd"))
-        parts.append(_text(LEFT - 8, y(share) + 4, f"{share:.0%}", anchor="end"))
+        parts.append(line(LEFT, y(share), WIDTH - RIGHT, y(share), "#dddddd"))
+        parts.append(text(LEFT - 8, y(share) + 4, f"{share:.0%}", anchor="end"))
     for value in _marks(most):
-        parts.append(_line(x(value), y(0), x(value), y(1), "#eeeeee"))
-        parts.append(_text(x(value), y(0) + 16, f"{value:g}", anchor="middle"))
+        parts.append(line(x(value), y(0), x(value), y(1), "#eeeeee"))
+        parts.append(text(x(value), y(0) + 16, f"{value:g}", anchor="middle"))
     for number, (name, values) in enumerate(series.items()):
         colour = COLOURS[number % len(COLOURS)]
         ordered = sorted(values)
         points = [(x(1.0), y(0.0))]
         for position, value in enumerate(ordered):
             points += [(x(value), points[-1][1]), (x(value), y((position + 1) / len(ordered)))]
-        drawn = " ".join(f"{a:.1f},{b:.1f}" for a, b in points)
-        parts.append(f'<polyline points="{drawn}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        parts.append(polyline(points, colour))
         level = TOP + 14 + 18 * number
-        parts.append(_line(WIDTH - RIGHT + 12, level - 4, WIDTH - RIGHT + 32, level - 4, colour))
-        parts.append(_text(WIDTH - RIGHT + 38, level, f"{name} ({len(values)})"))
-    return "\n".join([*parts, "</svg>"]) + "\n"
+        parts.append(line(WIDTH - RIGHT + 12, level - 4, WIDTH - RIGHT + 32, level - 4, colour))
+        parts.append(text(WIDTH - RIGHT + 38, level, f"{name} ({len(values)})"))
+    return document(WIDTH, HEIGHT, parts)
 
 
 def _marks(most: float) -> list[float]:
     if most <= 20:
         return [m for m in (1, 1.1, 1.3, 1.5, 2, 3, 5, 10, 20) if m <= most]
     return [10.0**k for k in range(ceil(log10(most)) + 1) if 10.0**k <= most * 1.0001]
-
-
-def _line(x1: float, y1: float, x2: float, y2: float, colour: str) -> str:
-    return (
-        f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" '
-        'stroke-width="1.5"/>'
-    )
-
-
-def _text(x: float, y: float, text: str, *, anchor: str = "start", size: int = 12) -> str:
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}">'
-        f"{escape(text)}</text>"
-    )

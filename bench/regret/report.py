@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from bench.corpus import STREAMS
+from bench.json_lines import rows_of
+from bench.markdown import head
+from bench.markdown import row as table_row
 from bench.measuring import headline
 from bench.regret.candidates import DEFAULT, WRITTEN
 from bench.regret.job import SHORTEST
 from bench.regret.plots import distribution
-from bench.regret.series import rows_of
 from bench.regret.statistics import kendall, quantile
 
 Rows = Sequence[Mapping[str, Any]]
@@ -95,8 +97,8 @@ def _introduction(rows: Rows) -> list[str]:
         "best five estimated and ten sampled, mirror images of joins counted once. Times are of "
         "runs in one process, with kernels loaded.",
         "",
-        *_head("stream", "queries", "data"),
-        *(_row(n, sum(r["stream"] == n for r in rows), STREAMS[n].about) for n in names),
+        *head("stream", "queries", "data"),
+        *(table_row(n, sum(r["stream"] == n for r in rows), STREAMS[n].about) for n in names),
         "",
     ]
 
@@ -153,7 +155,7 @@ def _roles(rows: Rows) -> list[str]:
 
 
 def _regrets(rows: Rows) -> list[str]:
-    lines = _head(
+    lines = head(
         "plan", "queries", "median", "p90", "p95", "worst", "above 1.1", "as written faster"
     )
     for role in _roles(rows):
@@ -163,7 +165,7 @@ def _regrets(rows: Rows) -> list[str]:
             pairs = [written_over_chosen(row, role.removeprefix(CHOSEN)) for row in rows]
             beaten = sum(pair is not None and pair < 1 / FASTER for pair in pairs)
             faster = f"{beaten} of {sum(pair is not None for pair in pairs)}"
-        lines.append(_row(role, len(values), *_summary(values), _above(values), faster))
+        lines.append(table_row(role, len(values), *_summary(values), _above(values), faster))
     return lines
 
 
@@ -171,19 +173,19 @@ def _by(field: str, rows: Rows) -> list[str]:
     groups: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
         groups[row[field]].append(row)
-    lines = _head(
+    lines = head(
         field, "queries", "median", "p90", "p95", "worst", "above 1.1", "as written faster"
     )
     for name, own in sorted(groups.items()):
         values = [v for row in own if (v := regret(row, CHOSEN + DEFAULT)) is not None]
         pairs = [written_over_chosen(row, DEFAULT) for row in own]
         beaten = sum(pair is not None and pair < 1 / FASTER for pair in pairs)
-        lines.append(_row(name, len(values), *_summary(values), _above(values), beaten))
+        lines.append(table_row(name, len(values), *_summary(values), _above(values), beaten))
     return lines
 
 
 def _worst(rows: Rows) -> list[str]:
-    lines = _head(
+    lines = head(
         "stream", "query", "window", "regret", "interval", "written / chosen", "chosen", "fastest"
     )
     role = CHOSEN + DEFAULT
@@ -198,7 +200,7 @@ def _worst(rows: Rows) -> list[str]:
         high = "∞" if compared["high"] is None else f"{compared['high']:.2f}"
         written = written_over_chosen(row, DEFAULT)
         lines.append(
-            _row(
+            table_row(
                 row["stream"],
                 f"{row['query']}: `{_one_line(row['text'])}`",
                 " ".join(row["window"]),
@@ -231,10 +233,10 @@ def _differences(rows: Rows) -> list[str]:
         "the same operators in another order. The others, by operator of which one of the two "
         "plans has more:",
         "",
-        *_head("operator", "more in the chosen plan", "more in the fastest plan"),
+        *head("operator", "more in the chosen plan", "more in the fastest plan"),
     ]
     for name in sorted({*more_in_chosen, *more_in_fastest}):
-        lines.append(_row(name, more_in_chosen[name], more_in_fastest[name]))
+        lines.append(table_row(name, more_in_chosen[name], more_in_fastest[name]))
     return lines
 
 
@@ -250,7 +252,7 @@ def _operators(plan: Mapping[str, Any]) -> Counter[str]:
 
 def _correlations(rows: Rows) -> list[str]:
     """Kendall's tau over the sampled plans of each query; queries of three plans or more."""
-    lines = _head(
+    lines = head(
         "model", "queries", "mean", "median", "mean of decided pairs", "mean, shared costs"
     )
     models = sorted({model for row in rows for plan in row["plans"] for model in plan["costs"]})
@@ -269,7 +271,7 @@ def _correlations(rows: Rows) -> list[str]:
                     values.append(tau)
         if plain:
             lines.append(
-                _row(
+                table_row(
                     model,
                     len(plain),
                     f"{sum(plain) / len(plain):.2f}",
@@ -294,7 +296,7 @@ def time_of(plan: Mapping[str, Any]) -> float:
 
 def _q_errors(rows: Rows) -> list[str]:
     spread = ("p95", "worst")
-    lines = _head(
+    lines = head(
         *("model", "operator", "sub-plans", "rate: median", *spread, "too low"),
         *("validity: median", *spread, "population: median", *spread),
     )
@@ -310,7 +312,7 @@ def _q_errors(rows: Rows) -> list[str]:
             if what == "rate":
                 low = sum(o["estimated"][0] < o["measured"][0] for o in own)
                 cells.append(f"{low / len(own):.0%}")
-        lines.append(_row(*cells))
+        lines.append(table_row(*cells))
     return lines
 
 
@@ -357,11 +359,3 @@ def _short(value: float) -> str:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
-
-
-def _head(*names: str) -> list[str]:
-    return [_row(*names), _row(*("---" for _ in names))]
-
-
-def _row(*cells: object) -> str:
-    return "| " + " | ".join(str(cell) for cell in cells) + " |"

@@ -31,6 +31,25 @@ MOST_BYTES = 3 * 2**30
 
 
 @dataclass(frozen=True, slots=True)
+class Steady:
+    """The part of a run after the window has filled, without the end of the input.
+
+    Attributes:
+        cpu: the processor time of the calls, in seconds.
+        wall: their elapsed time, in seconds.
+        ticks: the time units that they cover.
+        edges: the rows of the input.
+        counters: the counters of each node.
+    """
+
+    cpu: float
+    wall: float
+    ticks: int
+    edges: int
+    counters: Mapping[int, Counters]
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """The measurements of a run.
 
@@ -42,6 +61,7 @@ class Run:
         answer: the normalized answer, if asked for.
         counters: the counters of each node after the window has filled, if asked for.
         ticks: the time units in which they were counted.
+        steady: the times after the window has filled, if it did and counters are asked for.
     """
 
     seconds: float
@@ -51,6 +71,7 @@ class Run:
     answer: Answer | None = None
     counters: Mapping[int, Counters] | None = None
     ticks: int = 0
+    steady: Steady | None = None
 
 
 def batches_of(catalog: Catalog, labels: Mapping[str, Sequence[str]]) -> list[list[pa.RecordBatch]]:
@@ -105,7 +126,9 @@ def run(
     reached: int | None = None
     first: int | None = None
     filled: tuple[int, dict[int, Counters]] | None = None
-    last = 0
+    steady: Steady | None = None
+    steady_cpu = steady_wall = 0.0
+    steady_edges = last = 0
     gc.collect()
     gc.disable()
     try:
@@ -116,9 +139,14 @@ def run(
                 first = begins
             if fill is not None and first is not None and not filled and begins >= first + fill:
                 filled = begins, local.counters
-            started = time.process_time()
+            wall_started, started = time.perf_counter(), time.process_time()
             rows = local.push(call)
-            seconds += time.process_time() - started
+            spent = time.process_time() - started
+            seconds += spent
+            if filled:
+                steady_cpu += spent
+                steady_wall += time.perf_counter() - wall_started
+                steady_edges += sum(batch.num_rows for batch in call)
             results += len(rows)
             if collector is not None:
                 collector.add(rows, local.dictionary)
@@ -127,6 +155,11 @@ def run(
                 reached = last
                 break
         else:
+            if filled:
+                counted = _since(filled[1], local.counters)
+                steady = Steady(
+                    steady_cpu, steady_wall, last - filled[0] + 1, steady_edges, counted
+                )
             started = time.process_time()
             rows = local.end()
             seconds += time.process_time() - started
@@ -138,10 +171,15 @@ def run(
     counters, ticks = None, 0
     if fill is not None and not stopped and first is not None:
         begin, before = filled or (first, {})
-        counters = {n: c.since(before[n]) if before else c for n, c in local.counters.items()}
+        counters = _since(before, local.counters)
         ticks = last - begin + 1
     answer = collector.answer() if collector is not None else None
-    return Run(seconds, stopped, reached, results, answer, counters, ticks)
+    return Run(seconds, stopped, reached, results, answer, counters, ticks, steady)
+
+
+def _since(before: Mapping[int, Counters], now: Mapping[int, Counters]) -> dict[int, Counters]:
+    """The work of each node since earlier counters, or since the beginning without any."""
+    return {node: own.since(before[node]) if before else own for node, own in now.items()}
 
 
 def resident() -> int:

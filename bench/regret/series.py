@@ -6,7 +6,6 @@ A row is keyed by (label, stream, query, seed). A row that the file has is not m
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -21,6 +20,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from bench.corpus import Cut, cut_of
+from bench.json_lines import append, rows_of
 from bench.measuring import ROOT, machine
 from bench.regret.job import Job, Settings
 from bench.regret.workload import Query, workload
@@ -88,7 +88,7 @@ def measure_all(series: Series, console: Console, minutes: float | None = None) 
                     "kind": query.kind, "text": query.text,
                     "bundled": series.data is None, "machine": about,
                 }  # fmt: skip
-                _append(series.out, {**head, **row})
+                append(series.out, {**head, **row})
                 progress.console.print(
                     f"{cut.name}: {query.name}: {_outcome(row)}", highlight=False
                 )
@@ -101,27 +101,6 @@ def keys(path: Path) -> Iterator[Key]:
     """The keys of the rows of a file."""
     for row in rows_of(path):
         yield row["label"], row["stream"], row["query"], row["seed"]
-
-
-def rows_of(path: Path) -> Iterator[dict[str, Any]]:
-    """The rows of a file; the last line may be torn."""
-    if not path.exists():
-        return
-    for line in path.read_text("utf-8").splitlines():
-        try:
-            yield json.loads(line)
-        except json.JSONDecodeError:
-            continue
-
-
-def _append(path: Path, row: dict[str, Any]) -> None:
-    """Appends a row, on a line of its own even if the last line is torn."""
-    with path.open("ab+") as file:
-        if file.tell():
-            file.seek(-1, os.SEEK_END)
-            torn = file.read(1) != b"\n"
-            file.write(b"\n" * torn)
-        file.write(json.dumps(row).encode() + b"\n")
 
 
 def measure_one(series: Series, cut: Cut, query: Query, folder: Path) -> dict[str, Any]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from math import comb, factorial
 from pathlib import Path
-from random import Random
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-from bench import kernels, paired, search, simple_paths, thesis_choices
+from bench import kernels, paired, search, simple_paths
 from bench.measuring import Spread, timed
 from bench.queries import TABLE_4_2, TABLE_5_1, cases
 from bench.running import measured
@@ -126,28 +125,6 @@ def test_a_uniform_stream_has_its_rates() -> None:
     assert edges["ts"].to_pylist() == sorted([*range(4)] * 8)
     assert edges["label"].to_pylist().count("b") == 20
     assert set(edges["src"].to_pylist()) <= set(range(10))
-
-
-def test_the_thesis_plans_are_all_found_and_costed(tmp_path: Path) -> None:
-    out = tmp_path / "thesis.json"
-    thesis_choices.main(scale=1000, seconds=20, repeats=1, out=out)
-    rows = {row["plan"]: row for row in _read(out)["rows"] if "plan" in row}
-    assert set(rows) == {*thesis_choices.STAR_PLANS, *thesis_choices.PATH_PLANS}
-    path = sorted(thesis_choices.PATH_PLANS, key=lambda name: rows[name]["costs"]["thesis"])
-    assert path == ["Q2p", "Q3p", "Q5p", "Q6p", "Q4p", "Q7p", "Q1p"]
-    star = min(thesis_choices.STAR_PLANS, key=lambda name: rows[name]["costs"]["thesis"])
-    assert star == "Q3s"
-    assert len({rows[name]["results"] for name in thesis_choices.PATH_PLANS}) == 1
-
-
-def test_spearman_equals_values_by_hand() -> None:
-    values = [float(v) for v in Random(3).sample(range(100), 8)]
-    assert thesis_choices.spearman(values, [v**3 for v in values]) == pytest.approx(1)
-    assert thesis_choices.spearman(values, [-v for v in values]) == pytest.approx(-1)
-    # By hand: ranks 1 2 3 4 5 against 2 1 4 3 5, so 1 - 6 * 4 / (5 * 24).
-    assert thesis_choices.spearman([1, 2, 3, 4, 5], [2, 1, 4, 3, 5]) == pytest.approx(0.8)
-    # Equal numbers share their rank: 1.5 1.5 3 against 1 2 3.
-    assert thesis_choices.spearman([7, 7, 9], [1, 2, 3]) == pytest.approx(3**0.5 / 2)
 
 
 def test_timed_runs_warm_up_and_repeats() -> None:

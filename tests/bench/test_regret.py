@@ -14,6 +14,7 @@ from rich.console import Console
 from bench.corpus import STREAMS, cut_of
 from bench.corpus.cuts import Cut, Row, cut
 from bench.corpus.labels import by_past, contacts
+from bench.json_lines import rows_of
 from bench.regret.answers import Answer, Collector, TooManyAnswersError
 from bench.regret.candidates import candidates, sampled
 from bench.regret.forms import form, mirrors
@@ -22,7 +23,7 @@ from bench.regret.kinds import kind_of
 from bench.regret.measure import catalog_of, comparison, measure_query
 from bench.regret.report import write_report, written_over_chosen
 from bench.regret.runs import batches_of, run
-from bench.regret.series import Series, measure_all, rows_of
+from bench.regret.series import Series, measure_all
 from bench.regret.statistics import is_narrow, kendall, median_interval, quantile
 from bench.regret.workload import workload
 from headrace.algebra.physical import HashJoin

@@ -1,0 +1,1 @@
+"""The experiments of thesis 6.5 again: ``python -m bench.figures``."""
