@@ -14,7 +14,7 @@ from ..algebra.plan import PhysicalPlan
 from ..documents.explained import Physical, physical_document
 from ..documents.memo import Memo, memo_document
 from ..documents.model import json_text
-from ..documents.numbers import duration, number
+from ..documents.numbers import duration, number, share
 from ..documents.picture import PictureDocument, picture_of_plan, picture_of_query
 from ..documents.plan import PlanDocument, plan_document
 from ..documents.query import LogicalDocument, QueryDocument, logical_document, query_document
@@ -177,10 +177,23 @@ def summary(shown: Physical) -> str:
         f"{per(shown.canonical_cost)}/{per.sign}{_gain(shown.canonical_cost, shown.cost)}\n"
         f"searched {memo.groups} groups, {memo.expressions} expressions, "
         f"{memo.physical_expressions} physical ones in {shown.optimize_ms:.0f} ms{cut}"
+        + _kept(shown)
         + _sampled(shown)
         + _period(shown)
         + _constants(shown)
         + (_ASSUMED if shown.statistics == "assumed" else "")
+    )
+
+
+def _kept(shown: Physical) -> str:
+    """Returns why the plan is the query as written, if another plan costs less."""
+    kept = shown.kept_as_written
+    if kept is None:
+        return ""
+    less, per = shown.cost - kept.cheapest_cost, shown.picture.per
+    return (
+        f"\nthe plan as written, as the cheapest plan costs only {per(less)}/{per.sign} less "
+        f"({share(less, shown.cost)}), within the model's error of {per(kept.error)}/{per.sign}"
     )
 
 

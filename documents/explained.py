@@ -110,6 +110,18 @@ class SampledEstimates(Document):
     standard_errors: dict[str, float]
 
 
+class KeptAsWritten(Document):
+    """The reason for which the plan is the query as written, although another plan costs less.
+
+    Attributes:
+        cheapest_cost: the cost of the cheapest plan, in microseconds per time unit.
+        error: the error of its difference to the cost of the plan, in the same unit.
+    """
+
+    cheapest_cost: float
+    error: float
+
+
 class Explained(StageDocument):
     """The chosen plan of a query, and the numbers of the search for it.
 
@@ -124,6 +136,7 @@ class Explained(StageDocument):
         shared_cost: the same, with shared parts counted once.
         canonical_cost: the cost of the query as written, in the unit of ``cost``.
         plan: the chosen plan.
+        kept_as_written: why the plan is the query as written; absent if it is the cheapest plan.
         sampling: the estimates from a sample of the stream; absent without a sample.
         costs: the cost formula of each node, by node id.
         why: the reason for each node, by node id.
@@ -139,6 +152,7 @@ class Explained(StageDocument):
     shared_cost: float
     canonical_cost: float
     plan: PlanDocument
+    kept_as_written: Optional[KeptAsWritten] = None
     sampling: Optional[SampledEstimates] = None
     costs: Optional[dict[str, Formula]] = None
     why: Optional[dict[str, Reason]] = None
@@ -184,6 +198,7 @@ def explained(planned: Planned, *, costs: bool = False, why: bool = False) -> Ex
         shared_cost=result.shared_cost,
         canonical_cost=result.canonical_cost,
         plan=plan_document(planned.plan),
+        kept_as_written=_kept_as_written(planned),
         sampling=_sampling(planned),
         costs=_formulas(planned) if costs else None,
         why=reason_documents(planned) if why else None,
@@ -259,6 +274,13 @@ def _statistics_from(planned: Planned) -> Literal["catalog", "measured", "assume
     if request.catalog is not None:
         return "catalog"
     return "measured" if request.inputs or request.stored else "assumed"
+
+
+def _kept_as_written(planned: Planned) -> KeptAsWritten | None:
+    kept = planned.optimization.kept_as_written
+    if kept is None:
+        return None
+    return KeptAsWritten(cheapest_cost=kept.cheapest, error=kept.error)
 
 
 def _sampling(planned: Planned) -> SampledEstimates | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from ..algebra.properties import RequiredProperties
-from ..memo import GroupId, Winner
+from ..memo import GroupId
 from .coster import Coster
 from .enforcers import enforcers
 from .events import Events
@@ -35,11 +35,18 @@ class GoalTable:
             goal = self._goals[key] = Goal(*key)
         return goal
 
-    def physical_alternatives(self, goal: Goal) -> list[Alternative]:
-        """The alternatives by an operator that computes the group, the cheapest operator first."""
+    def physical_alternatives(
+        self, goal: Goal, sources: Container[int] | None = None
+    ) -> list[Alternative]:
+        """The alternatives by an operator that computes the group, the cheapest operator first.
+
+        With ``sources`` only operators for the logical expressions with these ids are tried.
+        """
         coster = self.coster
         alternatives: list[Alternative] = []
         for choice in coster.choices(goal.group):
+            if sources is not None and choice.source not in sources:
+                continue
             widths = coster.widths(choice)
             repeats = coster.repeats(choice)
             for children in child_requirements(
@@ -73,8 +80,7 @@ class GoalTable:
     def set_winner(self, goal: Goal, choice: Choice, inputs: tuple[Goal, ...], cost: float) -> None:
         """Records a plan that is cheaper than the goal's earlier plans."""
         before = None if goal.best is None else goal.best.cost
-        below = tuple([(g.group, g.required) for g in inputs])
-        goal.best = Winner(cost, choice.local, choice, below)
+        goal.best = Alternative(choice, inputs).winner(cost)
         group = self._groups[goal.group]
         group.winners[goal.required] = goal.best
         self._events.winner_changed(group.id, goal, inputs, before)

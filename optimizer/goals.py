@@ -11,6 +11,9 @@ from ..algebra.properties import RequiredProperties
 from ..costmodel.characteristics import Characteristics
 from ..memo import GroupId, Winner
 
+GoalKey = tuple[GroupId, RequiredProperties]
+"""The identity of a goal: its group and the required properties."""
+
 
 class Costed(NamedTuple):
     """The rows that an operator emits and those that its inputs emit, on the busiest partition."""
@@ -65,6 +68,11 @@ class Goal:
         self.limit = inf
 
     @property
+    def key(self) -> GoalKey:
+        """Its group and required properties."""
+        return self.group, self.required
+
+    @property
     def at_least(self) -> float:
         """A lower bound of the cost of any plan."""
         if self.done and self.best is not None:
@@ -82,6 +90,11 @@ class Alternative(NamedTuple):
     def at_least(self) -> float:
         """A lower bound of its cost."""
         return sum([below.at_least for below in self.inputs], self.choice.local)
+
+    def winner(self, cost: float) -> Winner:
+        """The winner of a goal that takes this alternative at a cost."""
+        below = tuple([(goal.group, goal.required) for goal in self.inputs])
+        return Winner(cost, self.choice.local, self.choice, below)
 
     @property
     def settled(self) -> bool:

@@ -9,22 +9,23 @@ from functools import partial
 from ..algebra.deadline import Deadline
 from ..algebra.logical import LogicalQuery
 from ..algebra.plan import PlanStream
-from ..algebra.properties import RequiredProperties
 from ..memo import MemoError
 from ..rules.registry import enabled_rules, idle_rules
+from .as_written import KeptAsWritten, kept_as_written
 from .canonical import CanonicalPlans
 from .cost import CostEstimator
 from .entry import Entry
 from .events import Listener
 from .extraction import winning_plan
-from .greedy import start_order
+from .greedy import StartOrder
 from .normalization import absent_operators, normalized
 from .options import Options
 from .physical_properties import answers, hashable_columns
 from .plans import Plans
 from .result import SearchResult, SearchSpace
 from .search import Search
-from .steps import Step, plan_of
+from .selection import Chosen
+from .steps import plan_of
 from .trace import Recorder, Tracing
 
 
@@ -46,7 +47,7 @@ class Optimizer:
         cancelled: Callable[[], bool] | None = None,
         deadline: Deadline | None = None,
     ) -> SearchResult:
-        """The cheapest plan of a canonical query.
+        """The cheapest plan of a canonical query, or the plan as written within the margin.
 
         Args:
             query: the query.
@@ -80,21 +81,28 @@ class Optimizer:
         canonical = CanonicalPlans(
             self._cost_model, options.parallelism, options.simple_budget, deadline
         ).plan(query.expression)
-        order = start_order(search.coster, options, budget)
+        order = StartOrder(search.coster, options, budget)
         root = Entry(memo, search.algebra.flat, order, deadline).insert(expression)
         acceptable = answers(hashable_columns(expression), options.parallelism)
-        plans: list[tuple[Step, RequiredProperties | None]] = []
+        plans: list[Chosen] = []
         if budget.interruptible:
             # The plan to return if the time ends before the explored expressions are costed.
-            plans.append((search.start_plan(root, acceptable), None))
+            plans.append(Chosen(search.start_plan(root, acceptable), None))
         if (winner := search.branch_and_bound.optimize_any(root, acceptable)) is not None:
-            plans.insert(0, (winning_plan(search.coster, root, winner), winner))
-        best, required = min(plans, key=lambda plan: plan[0].cost)
+            plans.insert(0, Chosen(winning_plan(search.coster, root, winner), winner))
+        best = min(plans, key=lambda one: one.plan.cost)
+        physical_expressions = search.coster.choices_priced
+        kept: KeptAsWritten | None = None
+        if options.margin and not (budget.cut or order.reordered):
+            roots = [search.goals.goal(root, required) for required in acceptable]
+            if written := kept_as_written(memo, search.goals, roots, best.plan, options.margin):
+                best, kept = written
         space = SearchSpace(memo, search.goals)
         if options.check:
             memo.check(None if budget.cut else space.alternatives)
-            if required is not None and not required.satisfied_by(best.delivers):
-                raise MemoError(f"the plan delivers {best.delivers}, not {required}")
+            delivers = best.plan.delivers
+            if best.required is not None and not best.required.satisfied_by(delivers):
+                raise MemoError(f"the plan delivers {delivers}, not {best.required}")
         document = partial(
             plan_of,
             columns=query.columns,
@@ -105,19 +113,21 @@ class Optimizer:
             evaluate_every=options.evaluate_every,
         )
         return SearchResult(
-            plan=document(best),
-            best=best,
-            required=required,
+            plan=document(best.plan),
+            best=best.plan,
+            required=best.required,
             canonical_plan=document(canonical),
             canonical_cost=canonical.cost,
             memo=memo,
             root=memo.find(root),
             space=space,
-            physical_expressions=search.coster.choices_priced,
+            physical_expressions=physical_expressions,
             stop_reason=budget.stop_reason,
             circular=search.branch_and_bound.circular,
             optimize_ms=budget.elapsed_ms(),
             rules=search.rules.statistics,
             plans=Plans(search.explorer, search.coster, budget.check, root, document),
+            winners=best.winners,
+            kept_as_written=kept,
             trace=None if recorder is None else recorder.trace,
         )

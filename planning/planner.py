@@ -29,6 +29,7 @@ from ..languages import QueryError, RegularQuery, detect, parse
 from ..languages.translation.canonical import translate
 from ..languages.translation.reports import operators_in, windows_in
 from ..optimizer import CannotPlanError, Optimizer, Options, SearchResult
+from ..optimizer.options import MARGIN
 from ..optimizer.trace import Tracing
 from ..rules.registry import UnknownRuleError
 from .errors import InvalidQueryError, UsageError
@@ -157,6 +158,7 @@ def plan_translated(
         parallelism=options.parallelism,
         simple_budget=options.simple_budget,
         evaluate_every=_evaluate_every(translated),
+        margin=0.0 if options.cost_model == "thesis" else MARGIN,
     )
     try:
         optimization = Optimizer(cost_model, search_options).optimize(

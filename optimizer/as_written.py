@@ -1,0 +1,132 @@
+"""The plan as written within the plan space, and whether the search keeps it.
+
+The plan has the joins and paths of the query as they entered the memo, and coalesces rows at the
+root alone. Scans with their conditions have their cheapest form, and operators their cheapest
+places. So its cost is comparable with that of the cheapest plan: both read the estimates of the
+same groups, over the same partitions.
+
+The search keeps the plan as written if the cheapest plan gains less than the error of the model.
+Operators in both plans have the same error and do not change the difference. So the error counts
+the operators in one of the plans only: it is a part of the costs of those in the cheapest plan, the
+*margin*, which stands for the error of the cost constants, or the standard error of the estimates
+from a sample, whichever is larger.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import hypot, isclose
+
+from ..algebra.physical import PhysicalOperator
+from ..algebra.properties import Convention
+from ..memo import Memo
+from .goal_table import GoalTable
+from .goals import Alternative, Goal
+from .selection import Chosen, Selection, cheapest_selection, chosen
+from .steps import Step, in_order
+
+
+@dataclass(frozen=True, slots=True)
+class KeptAsWritten:
+    """The reason for which a search keeps the plan as written.
+
+    Attributes:
+        cheapest: the cost of the cheapest plan per time unit.
+        error: the error of the difference to the plan as written, in the same unit.
+    """
+
+    cheapest: float
+    error: float
+
+
+def kept_as_written(
+    memo: Memo, goals: GoalTable, roots: Sequence[Goal], best: Step, margin: float
+) -> tuple[Chosen, KeptAsWritten | None] | None:
+    """The plan as written, if the best plan gains less over it than the error of the model.
+
+    Of two plans with equal costs the plan as written is kept without a reason. Returns None if the
+    best plan gains more, or is the plan as written.
+
+    Args:
+        memo: the memo after the search.
+        goals: the goals of the search.
+        roots: the goals that the plan may have for its root.
+        best: the cheapest plan.
+        margin: the error of the cost constants, as a part of a cost.
+    """
+    selection = as_written(memo, goals, roots)
+    if selection is None:
+        return None
+    written = chosen(goals.coster, selection)
+    error = error_of_difference(best, written.plan, margin)
+    if written.plan.cost > best.cost + error or _same(written.plan, best):
+        return None
+    if isclose(written.plan.cost, best.cost, rel_tol=1e-9):
+        return written, None
+    return written, KeptAsWritten(best.cost, error)
+
+
+def as_written(memo: Memo, goals: GoalTable, roots: Sequence[Goal]) -> Selection | None:
+    """The plan as written; None if rules have replaced one of its expressions.
+
+    Args:
+        memo: the memo after the search.
+        goals: the goals of the search.
+        roots: the goals that the plan may have for its root.
+    """
+    written = {expression.id for expression in memo.expressions if not expression.rule}
+    alternatives: dict[Goal, list[Alternative]] = {}
+    pending = list(roots)
+    for goal in pending:
+        if goal in alternatives:
+            continue
+        in_sql = goal.required.convention is Convention.SPARK_SQL
+        physical = goals.physical_alternatives(goal, None if in_sql else written)
+        taken = [a for a in physical if not _coalesces_below(goals, a)]
+        taken += goals.enforced_alternatives(goal)
+        alternatives[goal] = taken
+        pending += [below for _, inputs in taken for below in inputs]
+    return cheapest_selection(roots, alternatives)
+
+
+def _coalesces_below(goals: GoalTable, alternative: Alternative) -> bool:
+    """Whether an input is coalesced although neither operator nor result need it."""
+    choice, inputs = alternative
+    if choice.operator.ends_deletions or not any(below.required.coalesced for below in inputs):
+        return False
+    return not choice.operator.keeps_coalesced(goals.coster.widths(choice))
+
+
+def error_of_difference(cheapest: Step, other: Step, margin: float) -> float:
+    """The error of the difference of two plans' costs, per time unit.
+
+    It is the larger one of two errors, both of the operators in one of the plans only:
+
+    - the part ``margin`` of the cost of the cheapest plan's operators;
+    - the standard error of the estimates from a sample. An operator's cost has the largest standard
+      error of the rows that it reads and emits, and different operators' errors are independent.
+    """
+    first, second = Counter(_priced(cheapest)), Counter(_priced(other))
+    own, others = list((first - second).elements()), list((second - first).elements())
+    sampled = hypot(*[local * error for _, _, local, error in (*own, *others)])
+    return max(margin * sum(local for _, _, local, _ in own), sampled)
+
+
+def _priced(plan: Step) -> Iterator[tuple[int | None, type[PhysicalOperator], float, float]]:
+    """The group, the operator, its cost and the standard error of the cost, for each node.
+
+    A join has the same ones whichever of its inputs is the first.
+    """
+    for step, _ in in_order(plan):
+        rows = (step.costed.output, *step.costed.inputs)
+        errors = [r.on_sample.standard_error or 0.0 for r in rows if r.on_sample is not None]
+        yield step.group, type(step.operator), step.local, max(errors, default=0.0)
+
+
+def _same(one: Step, other: Step) -> bool:
+    first, second = in_order(one), in_order(other)
+    return [(step.operator, inputs) for step, inputs in first] == [
+        (step.operator, inputs) for step, inputs in second
+    ]
