@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from ..running.analysis import Analysis
 
 
+MinimisedCost = Literal["cost", "shared_cost"]
+
+
 class RuleStatistics(Document):
     """The counters of a rule in the search.
 
@@ -114,7 +117,8 @@ class KeptAsWritten(Document):
     """The reason for which the plan is the query as written, although another plan costs less.
 
     Attributes:
-        cheapest_cost: the cost of the cheapest plan, in microseconds per time unit.
+        cheapest_cost: the cost of the cheapest plan, as ``minimised`` says, in microseconds per
+            time unit.
         error: the error of its difference to the cost of the plan, in the same unit.
     """
 
@@ -132,9 +136,11 @@ class Explained(StageDocument):
         memo: the size of the memo, and the counters of each rule.
         statistics: the source of the statistics.
         cost_model: the name of the cost model.
+        minimised: the field with the cost that the search minimised.
         cost: the cost of the plan's tree, in microseconds per time unit.
         shared_cost: the same, with shared parts counted once.
         canonical_cost: the cost of the query as written, in the unit of ``cost``.
+        canonical_shared_cost: the same, with shared parts counted once.
         plan: the chosen plan.
         kept_as_written: why the plan is the query as written; absent if it is the cheapest plan.
         sampling: the estimates from a sample of the stream; absent without a sample.
@@ -148,9 +154,11 @@ class Explained(StageDocument):
     memo: MemoStatistics
     statistics: Literal["catalog", "measured", "assumed"]
     cost_model: str
+    minimised: MinimisedCost
     cost: float
     shared_cost: float
     canonical_cost: float
+    canonical_shared_cost: float
     plan: PlanDocument
     kept_as_written: Optional[KeptAsWritten] = None
     sampling: Optional[SampledEstimates] = None
@@ -194,9 +202,11 @@ def explained(planned: Planned, *, costs: bool = False, why: bool = False) -> Ex
         memo=memo_statistics(planned),
         statistics=_statistics_from(planned),
         cost_model=planned.cost_model.kind,
+        minimised=minimised(planned),
         cost=result.cost,
         shared_cost=result.shared_cost,
         canonical_cost=result.canonical_cost,
+        canonical_shared_cost=result.canonical_shared_cost,
         plan=plan_document(planned.plan),
         kept_as_written=_kept_as_written(planned),
         sampling=_sampling(planned),
@@ -274,6 +284,11 @@ def _statistics_from(planned: Planned) -> Literal["catalog", "measured", "assume
     if request.catalog is not None:
         return "catalog"
     return "measured" if request.inputs or request.stored else "assumed"
+
+
+def minimised(planned: Planned) -> MinimisedCost:
+    """Returns the field with the cost that the search minimised."""
+    return "shared_cost" if planned.optimization.shared_costs else "cost"
 
 
 def _kept_as_written(planned: Planned) -> KeptAsWritten | None:

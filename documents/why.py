@@ -11,7 +11,7 @@ from ..optimizer import SearchResult, why
 from ..planning.planner import Planned
 from .model import Document, finite
 
-Decided = Literal["own cost", "inputs", "order", "only way", "bound", "budget", "margin"]
+Decided = Literal["own cost", "inputs", "order", "only way", "bound", "budget", "margin", "sharing"]
 
 
 class Ancestor(Document):
@@ -103,7 +103,7 @@ def _reason(reason: why.Reason, names: Names, result: SearchResult) -> Reason:
         ways=reason.alternatives,
         mirrored=reason.mirrored,
         runner_up=None if other is None else _runner_up(other, names),
-        decided=_decided(reason, as_written=result.winners is not None),
+        decided=_decided(reason, result),
     )
 
 
@@ -132,12 +132,13 @@ def _runner_up(other: why.RunnerUp, names: Names) -> RunnerUp:
     )
 
 
-def _decided(reason: why.Reason, *, as_written: bool) -> Decided:
+def _decided(reason: why.Reason, result: SearchResult) -> Decided:
     """Returns the deciding difference between the winner and the runner-up.
 
     ``order``: the costs are equal, and the first plan stays. ``bound``: the runner-up was pruned,
     and only a lower bound of its cost is known. ``budget``: the search ended before it costed the
-    runner-up. ``margin``: the runner-up is cheaper, but the search chose the plan ``as_written``.
+    runner-up. ``margin``: the runner-up is cheaper, but the plan as written is kept. ``sharing``:
+    the tree of the runner-up is cheaper, but its plan has the greater shared cost.
     """
     other = reason.runner_up
     if other is None:
@@ -147,5 +148,7 @@ def _decided(reason: why.Reason, *, as_written: bool) -> Decided:
     if isclose(other.cost, reason.winner.cost, rel_tol=1e-9):
         return "order"
     if other.difference < 0:
-        return "margin" if as_written else "budget"
+        if result.winners is None:
+            return "budget"
+        return "sharing" if result.kept_as_written is None else "margin"
     return "own cost" if other.own >= other.inputs else "inputs"

@@ -7,15 +7,13 @@ same groups, over the same partitions.
 
 The search keeps the plan as written if the cheapest plan gains less than the error of the model.
 Operators in both plans have the same error and do not change the difference. So the error counts
-the operators in one of the plans only: it is a part of the costs of those in the cheapest plan, the
-*margin*, which stands for the error of the cost constants, or the standard error of the estimates
-from a sample, whichever is larger.
+the operators in one of the plans only.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import hypot, isclose
 
@@ -26,6 +24,10 @@ from .goal_table import GoalTable
 from .goals import Alternative, Goal
 from .selection import Chosen, Selection, cheapest_selection, chosen
 from .steps import Step, in_order
+
+STANDARD_ERRORS = 0.25
+"""The standard errors of a gain within which the plan as written is kept: the chance that a gain of
+a quarter of its standard error is one is 60 %."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,11 @@ class KeptAsWritten:
 
 
 def kept_as_written(
-    memo: Memo, goals: GoalTable, roots: Sequence[Goal], best: Step, margin: float
+    goals: GoalTable,
+    written: Selection,
+    best: Step,
+    margin: float,
+    cost: Callable[[Step], float],
 ) -> tuple[Chosen, KeptAsWritten | None] | None:
     """The plan as written, if the best plan gains less over it than the error of the model.
 
@@ -50,22 +56,20 @@ def kept_as_written(
     best plan gains more, or is the plan as written.
 
     Args:
-        memo: the memo after the search.
         goals: the goals of the search.
-        roots: the goals that the plan may have for its root.
+        written: the plan as written.
         best: the cheapest plan.
         margin: the error of the cost constants, as a part of a cost.
+        cost: the cost that the search minimises, per time unit.
     """
-    selection = as_written(memo, goals, roots)
-    if selection is None:
+    kept = chosen(goals.coster, written)
+    error = error_of_difference(best, kept.plan, margin)
+    least, costs = cost(best), cost(kept.plan)
+    if costs > least + error or _same(kept.plan, best):
         return None
-    written = chosen(goals.coster, selection)
-    error = error_of_difference(best, written.plan, margin)
-    if written.plan.cost > best.cost + error or _same(written.plan, best):
-        return None
-    if isclose(written.plan.cost, best.cost, rel_tol=1e-9):
-        return written, None
-    return written, KeptAsWritten(best.cost, error)
+    if isclose(costs, least, rel_tol=1e-9):
+        return kept, None
+    return kept, KeptAsWritten(least, error)
 
 
 def as_written(memo: Memo, goals: GoalTable, roots: Sequence[Goal]) -> Selection | None:
@@ -105,13 +109,14 @@ def error_of_difference(cheapest: Step, other: Step, margin: float) -> float:
     It is the larger one of two errors, both of the operators in one of the plans only:
 
     - the part ``margin`` of the cost of the cheapest plan's operators;
-    - the standard error of the estimates from a sample. An operator's cost has the largest standard
-      error of the rows that it reads and emits, and different operators' errors are independent.
+    - ``STANDARD_ERRORS`` of the difference, as far as estimates are from a sample. An operator's
+      cost has the largest standard error of the rows that it reads and emits, and the errors of
+      different operators are independent.
     """
     first, second = Counter(_priced(cheapest)), Counter(_priced(other))
     own, others = list((first - second).elements()), list((second - first).elements())
     sampled = hypot(*[local * error for _, _, local, error in (*own, *others)])
-    return max(margin * sum(local for _, _, local, _ in own), sampled)
+    return max(margin * sum(local for _, _, local, _ in own), STANDARD_ERRORS * sampled)
 
 
 def _priced(plan: Step) -> Iterator[tuple[int | None, type[PhysicalOperator], float, float]]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 
 from ..algebra.deadline import Deadline
 from ..algebra.logical import LogicalQuery
 from ..algebra.plan import PlanStream
 from ..memo import MemoError
 from ..rules.registry import enabled_rules, idle_rules
-from .as_written import KeptAsWritten, kept_as_written
+from .as_written import KeptAsWritten, as_written, kept_as_written
 from .canonical import CanonicalPlans
 from .cost import CostEstimator
 from .entry import Entry
@@ -24,8 +25,9 @@ from .physical_properties import answers, hashable_columns
 from .plans import Plans
 from .result import SearchResult, SearchSpace
 from .search import Search
-from .selection import Chosen
-from .steps import plan_of
+from .selection import Chosen, chosen
+from .sharing import least_shared
+from .steps import plan_of, shared_cost
 from .trace import Recorder, Tracing
 
 
@@ -48,6 +50,8 @@ class Optimizer:
         deadline: Deadline | None = None,
     ) -> SearchResult:
         """The cheapest plan of a canonical query, or the plan as written within the margin.
+
+        The options say which cost is minimised.
 
         Args:
             query: the query.
@@ -84,19 +88,29 @@ class Optimizer:
         order = StartOrder(search.coster, options, budget)
         root = Entry(memo, search.algebra.flat, order, deadline).insert(expression)
         acceptable = answers(hashable_columns(expression), options.parallelism)
+        cost = shared_cost if options.shared_costs else attrgetter("cost")
+        # The plan to return if the time ends before the explored expressions are costed.
+        start = search.start_plan(root, acceptable) if budget.interruptible else None
+        required = search.branch_and_bound.optimize_any(root, acceptable)
         plans: list[Chosen] = []
-        if budget.interruptible:
-            # The plan to return if the time ends before the explored expressions are costed.
-            plans.append(Chosen(search.start_plan(root, acceptable), None))
-        if (winner := search.branch_and_bound.optimize_any(root, acceptable)) is not None:
-            plans.insert(0, Chosen(winning_plan(search.coster, root, winner), winner))
-        best = min(plans, key=lambda one: one.plan.cost)
+        if required is not None:
+            plans.append(Chosen(winning_plan(search.coster, root, required), required))
+        if start is not None and budget.cut:
+            plans.append(Chosen(start, None))
         physical_expressions = search.coster.choices_priced
+        roots = [search.goals.goal(root, properties) for properties in acceptable]
+        if options.shared_costs and not budget.cut:
+            selection = least_shared(search.goals, roots, budget.out_of_time)
+            if selection is not None:
+                plans.append(chosen(search.coster, selection))
+        best = min(plans, key=lambda one: cost(one.plan))
         kept: KeptAsWritten | None = None
         if options.margin and not (budget.cut or order.reordered):
-            roots = [search.goals.goal(root, required) for required in acceptable]
-            if written := kept_as_written(memo, search.goals, roots, best.plan, options.margin):
-                best, kept = written
+            written = as_written(memo, search.goals, roots)
+            if written is not None and (
+                other := kept_as_written(search.goals, written, best.plan, options.margin, cost)
+            ):
+                best, kept = other
         space = SearchSpace(memo, search.goals)
         if options.check:
             memo.check(None if budget.cut else space.alternatives)
@@ -118,6 +132,7 @@ class Optimizer:
             required=best.required,
             canonical_plan=document(canonical),
             canonical_cost=canonical.cost,
+            canonical_shared_cost=shared_cost(canonical),
             memo=memo,
             root=memo.find(root),
             space=space,
@@ -127,6 +142,7 @@ class Optimizer:
             optimize_ms=budget.elapsed_ms(),
             rules=search.rules.statistics,
             plans=Plans(search.explorer, search.coster, budget.check, root, document),
+            shared_costs=options.shared_costs,
             winners=best.winners,
             kept_as_written=kept,
             trace=None if recorder is None else recorder.trace,

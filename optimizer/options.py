@@ -31,6 +31,9 @@ class Options:
         margin: the error of the cost constants, as a part of a cost. The plan as written is kept if
             the cheapest plan gains less (:mod:`headrace.optimizer.as_written`); 0 always takes the
             cheapest plan.
+        shared_costs: whether the plan of the least shared cost is sought, which counts a sub-plan
+            that is used several times once (:mod:`headrace.optimizer.sharing`). Otherwise the cost
+            of the plan's tree is minimised.
         evaluate_every: the period, in time units, at whose multiples results have to be right;
             None requires right results at every instant.
     """
@@ -45,4 +48,5 @@ class Options:
     parallelism: int = 1
     simple_budget: int = DEFAULT_STEPS
     margin: float = 0.0
+    shared_costs: bool = False
     evaluate_every: int | None = None

@@ -169,6 +169,7 @@ class SearchResult:
             search.
         canonical_plan: the plan of the query as written.
         canonical_cost: the cost of its tree per time unit.
+        canonical_shared_cost: its cost per time unit with shared sub-plans counted once.
         memo: the equivalent expressions that were found.
         root: the memo's group of the whole query.
         space: the memo with goals and costs, for reading.
@@ -178,6 +179,7 @@ class SearchResult:
         optimize_ms: the milliseconds of the search.
         rules: statistics by rule name.
         plans: all complete plans of the memo.
+        shared_costs: whether the shared cost was minimised, and not the cost of the tree.
         winners: the alternative that the plan takes for each goal; None if those are the cheapest.
         kept_as_written: why the plan is the one as written; None if it is the cheapest one.
         trace: the steps of the search, if it recorded them.
@@ -188,6 +190,7 @@ class SearchResult:
     required: RequiredProperties | None
     canonical_plan: PhysicalPlan
     canonical_cost: float
+    canonical_shared_cost: float
     memo: Memo
     root: GroupId
     space: SearchSpace
@@ -197,6 +200,7 @@ class SearchResult:
     optimize_ms: float
     rules: Mapping[str, RuleStatistics]
     plans: Plans
+    shared_costs: bool = False
     winners: Mapping[GoalKey, Winner] | None = None
     kept_as_written: KeptAsWritten | None = None
     trace: Trace | None = None
