@@ -87,8 +87,12 @@ def as_written(memo: Memo, goals: GoalTable, roots: Sequence[Goal]) -> Selection
         if goal in alternatives:
             continue
         in_sql = goal.required.convention is Convention.SPARK_SQL
-        physical = goals.physical_alternatives(goal, None if in_sql else written)
-        taken = [a for a in physical if not _coalesces_below(goals, a)]
+        taken = [
+            alternative
+            for alternative in goals.physical_alternatives(goal)
+            if (in_sql or alternative.choice.source in written)
+            and not _coalesces_below(goals, alternative)
+        ]
         taken += goals.enforced_alternatives(goal)
         alternatives[goal] = taken
         pending += [below for _, inputs in taken for below in inputs]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 
 from ..algebra.properties import RequiredProperties
 from ..memo import GroupId
@@ -35,18 +35,27 @@ class GoalTable:
             goal = self._goals[key] = Goal(*key)
         return goal
 
-    def physical_alternatives(
-        self, goal: Goal, sources: Container[int] | None = None
-    ) -> list[Alternative]:
-        """The alternatives by an operator that computes the group, the cheapest operator first.
+    def physical_alternatives(self, goal: Goal) -> tuple[Alternative, ...]:
+        """The alternatives by an operator that computes the group, the cheapest operator first."""
+        if goal.physical is None:
+            goal.physical = tuple(self._physical(goal))
+        return goal.physical
 
-        With ``sources`` only operators for the logical expressions with these ids are tried.
-        """
+    def enforced_alternatives(self, goal: Goal) -> tuple[Alternative, ...]:
+        """The enforcers that lead to a goal, each over a weaker goal of the same group."""
+        if goal.enforced is None:
+            goal.enforced = tuple(
+                [
+                    Alternative(choice, (self.goal(goal.group, weaker),))
+                    for choice, weaker in enforcers(self.coster, goal.group, goal.required)
+                ]
+            )
+        return goal.enforced
+
+    def _physical(self, goal: Goal) -> list[Alternative]:
         coster = self.coster
         alternatives: list[Alternative] = []
         for choice in coster.choices(goal.group):
-            if sources is not None and choice.source not in sources:
-                continue
             widths = coster.widths(choice)
             repeats = coster.repeats(choice)
             for children in child_requirements(
@@ -66,11 +75,6 @@ class GoalTable:
         if coster.parallelism > 1:
             alternatives.sort(key=lambda alternative: alternative.choice.local)
         return alternatives
-
-    def enforced_alternatives(self, goal: Goal) -> Iterator[Alternative]:
-        """The enforcers that lead to a goal, each over a weaker goal of the same group."""
-        for choice, weaker in enforcers(self.coster, goal.group, goal.required):
-            yield Alternative(choice, (self.goal(goal.group, weaker),))
 
     def alternatives(self, goal: Goal) -> Iterator[Alternative]:
         """All alternatives of a goal, enforcers last."""

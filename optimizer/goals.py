@@ -54,9 +54,13 @@ class Goal:
         failed: the largest cost bound under which there is certainly no plan.
         active: whether alternatives are being tried.
         limit: the cost bound for the alternatives.
+        physical: the alternatives by operators that compute the group; None before the first use.
+        enforced: the alternatives by an enforcer; None before the first use.
     """
 
-    __slots__ = ("active", "best", "done", "failed", "group", "limit", "required")
+    __slots__ = (
+        "active", "best", "done", "enforced", "failed", "group", "limit", "physical", "required"
+    )  # fmt: skip
 
     def __init__(self, group: GroupId, required: RequiredProperties) -> None:
         self.group = group
@@ -66,6 +70,8 @@ class Goal:
         self.failed = -inf
         self.active = False
         self.limit = inf
+        self.physical: tuple[Alternative, ...] | None = None
+        self.enforced: tuple[Alternative, ...] | None = None
 
     @property
     def key(self) -> GoalKey:

@@ -15,12 +15,12 @@ often it does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 
 from ..algebra.logical import WScan, WScanUnion
-from ..memo import Winner
+from ..memo import Groups, Winner
 from .goal_table import GoalTable
 from .goals import Alternative, Goal, GoalKey
 from .selection import Selection
@@ -62,19 +62,33 @@ def least_shared(
     Returns:
         The plan; None if no sub-plan can be used twice, or there are too many alternatives.
     """
+    if not may_share(goals.coster.groups):
+        return None
     graph = _Graph.of(goals, roots, stopped)
     if graph is None or not graph.reusable:
         return None
     return graph.selection(_improved(graph, stopped))
 
 
+def may_share(groups: Groups) -> bool:
+    """Whether two inputs of an expression read a scan both, so that a plan may use it twice."""
+    for group in groups:
+        for expression in group.expressions:
+            before = 0
+            for below in expression.inputs:
+                scans = groups[below].properties.scans
+                if before & scans:
+                    return True
+                before |= scans
+    return False
+
+
 def _improved(graph: _Graph, stopped: Callable[[], bool]) -> _Plan:
     """Lets reusable goals enter and leave the set of free goals, while that makes plans cheaper."""
-    free = frozenset[int]()
-    best = graph.plan(free)
-    scans = frozenset(graph.scans)
-    if scans and (plan := graph.plan(scans)).cost < best.cost:
-        free, best = scans, plan
+    free, best = frozenset[int](), graph.plan(frozenset())
+    for start in (graph.scans, graph.reusable):
+        if (plan := graph.plan(frozenset(start))).cost < best.cost * (1 - 1e-9):
+            free, best = frozenset(start), plan
     visits = MOST_VISITS // max(graph.alternatives, 1)
     better = True
     while better:
@@ -88,6 +102,17 @@ def _improved(graph: _Graph, stopped: Callable[[], bool]) -> _Plan:
             if plan.cost < best.cost * (1 - 1e-9):
                 free, best, better = changed, plan, True
     return best
+
+
+def _cheapest_over(alternatives: Iterable[Alternative]) -> list[Alternative]:
+    """The alternatives without those that read the same goals as a cheaper one."""
+    cheapest: dict[tuple[int, ...], Alternative] = {}
+    for alternative in alternatives:
+        read = tuple(sorted(map(id, alternative.inputs)))
+        other = cheapest.get(read)
+        if other is None or alternative.choice.local < other.choice.local:
+            cheapest[read] = alternative
+    return list(cheapest.values())
 
 
 class _Graph:
@@ -130,7 +155,7 @@ class _Graph:
             if goal in number:
                 pending.pop()
             elif goal not in active:
-                active[goal] = list(goals.alternatives(goal))
+                active[goal] = _cheapest_over(goals.alternatives(goal))
                 room -= len(active[goal])
                 if room < 0 or stopped():
                     return None
