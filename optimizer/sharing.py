@@ -32,7 +32,7 @@ MOST_VISITS = 40_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class _Priced:
     """An alternative with the numbers of the goals that it reads."""
 
     local: float
@@ -46,7 +46,7 @@ class _Plan:
 
     cost: float
     root: int
-    taken: Sequence[_Way | None]
+    taken: Sequence[_Priced | None]
 
 
 def least_shared(
@@ -124,11 +124,11 @@ class _Graph:
         scans: those of them that are scans.
     """
 
-    def __init__(self, goals: GoalTable, roots: tuple[int, ...], ways: dict[Goal, list[_Way]]):
-        self._goals = tuple(ways)
-        self._ways = tuple(map(tuple, ways.values()))
+    def __init__(self, goals: GoalTable, roots: tuple[int, ...], priced: dict[Goal, list[_Priced]]):
+        self._goals = tuple(priced)
+        self._priced = tuple(map(tuple, priced.values()))
         self._roots = roots
-        self.alternatives = sum(map(len, self._ways))
+        self.alternatives = sum(map(len, self._priced))
         self.reusable = tuple(self._used_twice())
         groups = goals.coster.groups
         self.scans = tuple(
@@ -146,7 +146,7 @@ class _Graph:
         Where groups read each other in a circle, an alternative that closes the circle is left out.
         """
         number: dict[Goal, int] = {}
-        done: dict[Goal, list[_Way]] = {}
+        done: dict[Goal, list[_Priced]] = {}
         active: dict[Goal, list[Alternative]] = {}
         room = MOST_ALTERNATIVES
         pending = list(reversed(roots))
@@ -164,7 +164,7 @@ class _Graph:
             else:
                 pending.pop()
                 done[goal] = [
-                    _Way(a.choice.local, tuple([number[i] for i in a.inputs]), a)
+                    _Priced(a.choice.local, tuple([number[i] for i in a.inputs]), a)
                     for a in active.pop(goal)
                     if all(i in number for i in a.inputs)
                 ]
@@ -175,11 +175,11 @@ class _Graph:
         """The goals that two inputs of one alternative may reach; sets are bits of a number."""
         reached: list[int] = []
         twice = 0
-        for k, ways in enumerate(self._ways):
+        for k, priced in enumerate(self._priced):
             below = 1 << k
-            for way in ways:
+            for one in priced:
                 before = 0
-                for i in way.inputs:
+                for i in one.inputs:
                     twice |= before & reached[i]
                     before |= reached[i]
                 below |= before
@@ -192,22 +192,22 @@ class _Graph:
         """The plan of the cheapest trees, if goals in ``free`` cost nothing where they are read."""
         costs: list[float] = []
         own: list[float] = []
-        taken: list[_Way | None] = []
-        for k, ways in enumerate(self._ways):
+        taken: list[_Priced | None] = []
+        for k, priced in enumerate(self._priced):
             least, cheapest = inf, None
-            for way in ways:
-                cost = way.local
-                for i in way.inputs:
+            for one in priced:
+                cost = one.local
+                for i in one.inputs:
                     cost += costs[i]
                 if cost < least:
-                    least, cheapest = cost, way
+                    least, cheapest = cost, one
             own.append(least)
             costs.append(0.0 if k in free and cheapest is not None else least)
             taken.append(cheapest)
         root = min(self._roots, key=own.__getitem__)
         return _Plan(self._shared_cost(root, taken), root, taken)
 
-    def _shared_cost(self, root: int, taken: Sequence[_Way | None]) -> float:
+    def _shared_cost(self, root: int, taken: Sequence[_Priced | None]) -> float:
         """The cost of a plan with equal operators over equal inputs counted once."""
         reached = self._reached(root, taken)
         if reached is None:
@@ -216,24 +216,24 @@ class _Graph:
         nodes: dict[object, int] = {}
         total = 0.0
         for k in reached:
-            way = taken[k]
-            assert way is not None
-            key = (way.alternative.choice.operator, tuple([node[i] for i in way.inputs]))
+            one = taken[k]
+            assert one is not None
+            key = (one.alternative.choice.operator, tuple([node[i] for i in one.inputs]))
             if key not in nodes:
                 nodes[key] = len(nodes)
-                total += way.local
+                total += one.local
             node[k] = nodes[key]
         return total
 
     @staticmethod
-    def _reached(root: int, taken: Sequence[_Way | None]) -> list[int] | None:
+    def _reached(root: int, taken: Sequence[_Priced | None]) -> list[int] | None:
         """The goals of a plan, each after those that it reads; None without a complete plan."""
         reached, pending = {root}, [root]
         while pending:
-            way = taken[pending.pop()]
-            if way is None:
+            one = taken[pending.pop()]
+            if one is None:
                 return None
-            new = [i for i in way.inputs if i not in reached]
+            new = [i for i in one.inputs if i not in reached]
             reached.update(new)
             pending += new
         return sorted(reached)
@@ -241,8 +241,8 @@ class _Graph:
     def by_cost(self, best: _Plan) -> list[int]:
         """The reusable goals, those of the dearest trees first."""
         costs: list[float] = []
-        for way in best.taken:
-            costs.append(inf if way is None else way.local + sum([costs[i] for i in way.inputs]))
+        for one in best.taken:
+            costs.append(inf if one is None else one.local + sum([costs[i] for i in one.inputs]))
         return sorted((k for k in self.reusable if costs[k] < inf), key=lambda k: (-costs[k], k))
 
     def selection(self, plan: _Plan) -> Selection | None:
@@ -253,8 +253,8 @@ class _Graph:
         costs: dict[int, float] = {}
         winners: dict[GoalKey, Winner] = {}
         for k in reached:
-            way = plan.taken[k]
-            assert way is not None
-            costs[k] = sum([costs[i] for i in way.inputs], way.local)
-            winners[self._goals[k].key] = way.alternative.winner(costs[k])
+            one = plan.taken[k]
+            assert one is not None
+            costs[k] = sum([costs[i] for i in one.inputs], one.local)
+            winners[self._goals[k].key] = one.alternative.winner(costs[k])
         return Selection(self._goals[plan.root].key, winners)
