@@ -403,14 +403,18 @@ export interface components {
          * @description One of the cheapest plans of a query.
          *
          *     Attributes:
-         *         rank: the place in the order of costs, from 1.
+         *         rank: the place in the order of ``cost``, from 1.
          *         cost: the cost of the plan's tree, in microseconds per time unit.
+         *         shared_cost: the same, with shared parts counted once.
+         *         chosen: whether the search chose this plan, or a mirror image of it.
          *         digest: the digest of the plan.
          *         text: the plan's tree with estimates.
          *         plan: the plan itself.
          *         picture: the drawing of the plan.
          */
         readonly Alternative: {
+            /** Chosen */
+            readonly chosen: boolean;
             /** Cost */
             readonly cost: number;
             /** Digest */
@@ -419,14 +423,21 @@ export interface components {
             readonly plan: components["schemas"]["PlanDocument"];
             /** Rank */
             readonly rank: number;
+            /** Shared Cost */
+            readonly shared_cost: number;
             /** Text */
             readonly text: string;
         };
         /**
          * Alternatives
-         * @description The cheapest plans of a query; ``total`` counts all complete plans in the memo.
+         * @description The cheapest different plans of a query.
+         *
+         *     ``total`` counts all complete plans in the memo, and ``different`` counts mirror images and
+         *     equal-cost duplicates once.
          */
         readonly Alternatives: {
+            /** Different */
+            readonly different: number;
             /** Plans */
             readonly plans: readonly components["schemas"]["Alternative"][];
             /** Total */
