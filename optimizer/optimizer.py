@@ -10,7 +10,8 @@ from operator import attrgetter
 from ..algebra.deadline import Deadline
 from ..algebra.logical import LogicalQuery
 from ..algebra.plan import PlanStream
-from ..memo import MemoError
+from ..algebra.properties import RequiredProperties
+from ..memo import GroupId, MemoError
 from ..rules.registry import enabled_rules, idle_rules
 from .as_written import KeptAsWritten, as_written, kept_as_written
 from .canonical import CanonicalPlans
@@ -88,29 +89,9 @@ class Optimizer:
         order = StartOrder(search.coster, options, budget)
         root = Entry(memo, search.algebra.flat, order, deadline).insert(expression)
         acceptable = answers(hashable_columns(expression), options.parallelism)
-        cost = shared_cost if options.shared_costs else attrgetter("cost")
-        # The plan to return if the time ends before the explored expressions are costed.
-        start = search.start_plan(root, acceptable) if budget.interruptible else None
-        required = search.branch_and_bound.optimize_any(root, acceptable)
-        plans: list[Chosen] = []
-        if required is not None:
-            plans.append(Chosen(winning_plan(search.coster, root, required), required))
-        if start is not None and budget.cut:
-            plans.append(Chosen(start, None))
-        physical_expressions = search.coster.choices_priced
-        roots = [search.goals.goal(root, properties) for properties in acceptable]
-        if options.shared_costs and not budget.cut:
-            selection = least_shared(search.goals, roots, budget.out_of_time)
-            if selection is not None:
-                plans.append(chosen(search.coster, selection))
-        best = min(plans, key=lambda one: cost(one.plan))
-        kept: KeptAsWritten | None = None
-        if options.margin and not (budget.cut or order.reordered):
-            written = as_written(memo, search.goals, roots)
-            if written is not None and (
-                other := kept_as_written(search.goals, written, best.plan, options.margin, cost)
-            ):
-                best, kept = other
+        best, kept, physical_expressions = _chosen(
+            search, root, acceptable, reordered=order.reordered
+        )
         space = SearchSpace(memo, search.goals)
         if options.check:
             memo.check(None if budget.cut else space.alternatives)
@@ -147,3 +128,45 @@ class Optimizer:
             kept_as_written=kept,
             trace=None if recorder is None else recorder.trace,
         )
+
+
+def _chosen(
+    search: Search,
+    root: GroupId,
+    acceptable: tuple[RequiredProperties, ...],
+    *,
+    reordered: bool,
+) -> tuple[Chosen, KeptAsWritten | None, int]:
+    """The plan that a search chooses, why it is the one as written, and the size of the search.
+
+    ``reordered`` says whether joins entered the memo in another order than they were written. The
+    size is the number of physical operators over groups that branch and bound priced.
+    """
+    options, budget, goals = search.options, search.budget, search.goals
+    cost = shared_cost if options.shared_costs else attrgetter("cost")
+    # The plan to return if the time ends before the explored expressions are costed.
+    start = search.start_plan(root, acceptable) if budget.interruptible else None
+    required = search.branch_and_bound.optimize_any(root, acceptable)
+    physical_expressions = search.coster.choices_priced
+    plans: list[Chosen] = []
+    if required is not None:
+        plans.append(Chosen(winning_plan(search.coster, root, required), required))
+    if budget.cut:
+        if start is not None:
+            plans.append(Chosen(start, None))
+        return min(plans, key=lambda one: cost(one.plan)), None, physical_expressions
+    (best,) = plans
+    roots = [goals.goal(root, properties) for properties in acceptable]
+    if options.shared_costs:
+        selection = least_shared(goals, roots, budget.out_of_time)
+        if selection is not None:
+            shared = chosen(search.coster, selection)
+            if cost(shared.plan) < cost(best.plan) * (1 - 1e-9):
+                best = shared
+    if options.margin and not reordered:
+        written = as_written(search.memo, goals, roots)
+        if written is not None:
+            instead = kept_as_written(goals, written, best.plan, options.margin, cost)
+            if instead is not None:
+                return *instead, physical_expressions
+    return best, None, physical_expressions

@@ -15,11 +15,12 @@ from jsonschema import Draft202012Validator
 
 from headrace.algebra.plan import PhysicalPlan
 from headrace.algebra.plan_schema import plan_schema
+from headrace.api.explanation import plan_text
 from headrace.api.render.memo import render
 from headrace.catalog import from_document, load
 from headrace.catalog import inputs as catalog_inputs
 from headrace.documents.alternatives import plan_list
-from headrace.documents.explained import explain_document, explained
+from headrace.documents.explained import explain_document, explained, physical_document
 from headrace.documents.memo import memo_document
 from headrace.documents.query import logical_document, query_document
 from headrace.planning.errors import InvalidQueryError, UsageError
@@ -63,6 +64,33 @@ def test_example_queries_have_the_golden_documents(path: Path) -> None:
         formula = document["costs"][str(node["id"])]
         assert formula["cost"] == pytest.approx(node["estimate"]["cost"])
     assert set(document["costs"]) == {str(node["id"]) for node in document["plan"]["nodes"]}
+
+
+def test_a_plan_kept_as_written_says_so() -> None:
+    query = "Answer(x, y) <- x c2a/a2q/c2q* y.\nWINDOW 1d"
+    planned = optimize(PlanRequest(query, catalog=CATALOG))
+    found = planned.optimization
+    assert found.plan == found.canonical_plan
+    document = explain_document(planned, why=True)
+    kept = document["kept_as_written"]
+    gain = document["shared_cost"] - kept["cheapest_cost"]
+    assert 0 < gain <= kept["error"]
+    assert "margin" in {reason["decided"] for reason in document["why"].values()}
+    shown = plan_text(physical_document(planned, why=True))
+    assert "the plan as written, as the cheapest plan costs only" in shown
+    assert "less: the plan as written is kept" in shown
+    assert "kept_as_written" not in explain_document(optimize(request(QUERIES[0])))
+
+
+def test_the_thesis_model_takes_the_plan_of_the_cheapest_tree() -> None:
+    query = "Answer(x, y) <- x c2a/a2q/c2q* y.\nWINDOW 1d"
+    options = PlanningOptions(cost_model="thesis")
+    planned = optimize(PlanRequest(query, catalog=CATALOG, options=options))
+    document = explain_document(planned)
+    assert document["minimised"] == "cost"
+    assert "kept_as_written" not in document
+    cheapest = next(iter(planned.optimization.plans.ranked()))
+    assert document["cost"] == cheapest.nodes[cheapest.root].estimate.cumulative_cost
 
 
 @pytest.mark.parametrize("path", QUERIES, ids=lambda p: p.stem)
