@@ -14,7 +14,7 @@ from ..algebra.plan import PhysicalPlan
 from ..documents.explained import Physical, physical_document
 from ..documents.memo import Memo, memo_document
 from ..documents.model import json_text
-from ..documents.numbers import duration, number
+from ..documents.numbers import duration, number, share
 from ..documents.picture import PictureDocument, picture_of_plan, picture_of_query
 from ..documents.plan import PlanDocument, plan_document
 from ..documents.query import LogicalDocument, QueryDocument, logical_document, query_document
@@ -169,18 +169,40 @@ def summary(shown: Physical) -> str:
     """Returns the costs of the plan and of the query as written, and the size of the search."""
     per, memo = shown.picture.per, shown.memo
     cut = "" if shown.stop_reason == "complete" else f", {_STOPPED[shown.stop_reason]}"
-    shared = ""
-    if shown.shared_cost < shown.cost * 0.995:
-        shared = f" ({per(shown.shared_cost)} with shared parts counted once)"
+    cost, written, other = _minimised(shown)
     return (
-        f"cost {per(shown.cost)}/{per.sign}{shared}, as written "
-        f"{per(shown.canonical_cost)}/{per.sign}{_gain(shown.canonical_cost, shown.cost)}\n"
+        f"cost {per(cost)}/{per.sign}{other}, as written "
+        f"{per(written)}/{per.sign}{_gain(written, cost)}\n"
         f"searched {memo.groups} groups, {memo.expressions} expressions, "
         f"{memo.physical_expressions} physical ones in {shown.optimize_ms:.0f} ms{cut}"
+        + _kept(shown)
         + _sampled(shown)
         + _period(shown)
         + _constants(shown)
         + (_ASSUMED if shown.statistics == "assumed" else "")
+    )
+
+
+def _minimised(shown: Physical) -> tuple[float, float, str]:
+    """Returns the minimised cost of the plan and of the query as written, and the plan's other."""
+    per, differs = shown.picture.per, shown.shared_cost < shown.cost * 0.995
+    if shown.minimised == "shared_cost":
+        tree = f" with shared parts counted once ({per(shown.cost)} as a tree)" if differs else ""
+        return shown.shared_cost, shown.canonical_shared_cost, tree
+    shared = f" ({per(shown.shared_cost)} with shared parts counted once)" if differs else ""
+    return shown.cost, shown.canonical_cost, shared
+
+
+def _kept(shown: Physical) -> str:
+    """Returns why the plan is the query as written, if another plan costs less."""
+    kept = shown.kept_as_written
+    if kept is None:
+        return ""
+    per, (cost, _, _) = shown.picture.per, _minimised(shown)
+    less = cost - kept.cheapest_cost
+    return (
+        f"\nthe plan as written, as the cheapest plan costs only {per(less)}/{per.sign} less "
+        f"({share(less, cost)}), within the model's error of {per(kept.error)}/{per.sign}"
     )
 
 
@@ -239,14 +261,14 @@ def _page(shown: LogicalDocument | Physical, name: str) -> html.Page:
     canonical = ("Canonical algebra", shown.canonical)
     if isinstance(shown, LogicalDocument):
         return html.Page(title, "Logical plan", query, texts=(canonical,))
-    per = shown.picture.per
+    per, (cost, written, _) = shown.picture.per, _minimised(shown)
     return html.Page(
         title,
         "Physical plan",
         query,
         numbers=(
-            (f"cost/{per.sign}", per(shown.cost)),
-            (f"as written/{per.sign}", per(shown.canonical_cost)),
+            (f"cost/{per.sign}", per(cost)),
+            (f"as written/{per.sign}", per(written)),
             ("groups", str(shown.memo.groups)),
             ("expressions", str(shown.memo.expressions)),
             ("search", f"{shown.optimize_ms:.0f} ms, {_STOPPED[shown.stop_reason]}"),

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from ..running.analysis import Analysis
 
 
+MinimisedCost = Literal["cost", "shared_cost"]
+
+
 class RuleStatistics(Document):
     """The counters of a rule in the search.
 
@@ -110,6 +113,19 @@ class SampledEstimates(Document):
     standard_errors: dict[str, float]
 
 
+class KeptAsWritten(Document):
+    """The reason for which the plan is the query as written, although another plan costs less.
+
+    Attributes:
+        cheapest_cost: the cost of the cheapest plan, as ``minimised`` says, in microseconds per
+            time unit.
+        error: the error of its difference to the cost of the plan, in the same unit.
+    """
+
+    cheapest_cost: float
+    error: float
+
+
 class Explained(StageDocument):
     """The chosen plan of a query, and the numbers of the search for it.
 
@@ -120,10 +136,13 @@ class Explained(StageDocument):
         memo: the size of the memo, and the counters of each rule.
         statistics: the source of the statistics.
         cost_model: the name of the cost model.
+        minimised: the field with the cost that the search minimised.
         cost: the cost of the plan's tree, in microseconds per time unit.
         shared_cost: the same, with shared parts counted once.
         canonical_cost: the cost of the query as written, in the unit of ``cost``.
+        canonical_shared_cost: the same, with shared parts counted once.
         plan: the chosen plan.
+        kept_as_written: why the plan is the query as written; absent if it is the cheapest plan.
         sampling: the estimates from a sample of the stream; absent without a sample.
         costs: the cost formula of each node, by node id.
         why: the reason for each node, by node id.
@@ -135,10 +154,13 @@ class Explained(StageDocument):
     memo: MemoStatistics
     statistics: Literal["catalog", "measured", "assumed"]
     cost_model: str
+    minimised: MinimisedCost
     cost: float
     shared_cost: float
     canonical_cost: float
+    canonical_shared_cost: float
     plan: PlanDocument
+    kept_as_written: Optional[KeptAsWritten] = None
     sampling: Optional[SampledEstimates] = None
     costs: Optional[dict[str, Formula]] = None
     why: Optional[dict[str, Reason]] = None
@@ -180,10 +202,13 @@ def explained(planned: Planned, *, costs: bool = False, why: bool = False) -> Ex
         memo=memo_statistics(planned),
         statistics=_statistics_from(planned),
         cost_model=planned.cost_model.kind,
+        minimised=minimised(planned),
         cost=result.cost,
         shared_cost=result.shared_cost,
         canonical_cost=result.canonical_cost,
+        canonical_shared_cost=result.canonical_shared_cost,
         plan=plan_document(planned.plan),
+        kept_as_written=_kept_as_written(planned),
         sampling=_sampling(planned),
         costs=_formulas(planned) if costs else None,
         why=reason_documents(planned) if why else None,
@@ -259,6 +284,18 @@ def _statistics_from(planned: Planned) -> Literal["catalog", "measured", "assume
     if request.catalog is not None:
         return "catalog"
     return "measured" if request.inputs or request.stored else "assumed"
+
+
+def minimised(planned: Planned) -> MinimisedCost:
+    """Returns the field with the cost that the search minimised."""
+    return "shared_cost" if planned.optimization.shared_costs else "cost"
+
+
+def _kept_as_written(planned: Planned) -> KeptAsWritten | None:
+    kept = planned.optimization.kept_as_written
+    if kept is None:
+        return None
+    return KeptAsWritten(cheapest_cost=kept.cheapest, error=kept.error)
 
 
 def _sampling(planned: Planned) -> SampledEstimates | None:

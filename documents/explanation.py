@@ -9,7 +9,14 @@ from typing import Any
 from ..catalog.document import to_document
 from ..optimizer.budget import StopReason
 from ..planning.planner import Planned
-from .explained import Explained, MemoStatistics, explained, memo_statistics
+from .explained import (
+    Explained,
+    MemoStatistics,
+    MinimisedCost,
+    explained,
+    memo_statistics,
+    minimised,
+)
 from .model import Document
 from .picture import PictureDocument, picture_of_plan
 from .plan import PlanDocument, plan_document
@@ -24,6 +31,8 @@ class Optimized(Document):
         cost: the cost of the plan's tree, in microseconds per time unit.
         shared_cost: the same, with shared parts counted once.
         canonical_cost: the cost of the query as written, in the unit of ``cost``.
+        canonical_shared_cost: the same, with shared parts counted once.
+        minimised: the field with the cost that the search minimised.
         memo: the size of the memo, and the counters of each rule.
         stop_reason: why the search ended.
         optimize_ms: the time of the search, in milliseconds.
@@ -35,6 +44,8 @@ class Optimized(Document):
     cost: float
     shared_cost: float
     canonical_cost: float
+    canonical_shared_cost: float
+    minimised: MinimisedCost
     memo: MemoStatistics
     stop_reason: StopReason
     optimize_ms: float
@@ -81,6 +92,8 @@ def optimized(planned: Planned, id_: str) -> Optimized:
         cost=result.cost,
         shared_cost=result.shared_cost,
         canonical_cost=result.canonical_cost,
+        canonical_shared_cost=result.canonical_shared_cost,
+        minimised=minimised(planned),
         memo=memo_statistics(planned),
         stop_reason=result.stop_reason,
         optimize_ms=result.optimize_ms,

@@ -7,11 +7,11 @@ from typing import Literal
 
 from ..memo import GroupExpression, Memo
 from ..notation.names import Names
-from ..optimizer import why
+from ..optimizer import SearchResult, why
 from ..planning.planner import Planned
 from .model import Document, finite
 
-Decided = Literal["own cost", "inputs", "order", "only way", "bound", "budget"]
+Decided = Literal["own cost", "inputs", "order", "only way", "bound", "budget", "margin", "sharing"]
 
 
 class Ancestor(Document):
@@ -87,12 +87,10 @@ def reason_documents(planned: Planned) -> dict[str, Reason]:
     """
     result = planned.optimization
     names = Names(planned.catalog.time_unit)
-    return {
-        str(node): _reason(reason, names, result.memo) for node, reason in result.reasons().items()
-    }
+    return {str(node): _reason(reason, names, result) for node, reason in result.reasons().items()}
 
 
-def _reason(reason: why.Reason, names: Names, memo: Memo) -> Reason:
+def _reason(reason: why.Reason, names: Names, result: SearchResult) -> Reason:
     choice, other = reason.choice, reason.runner_up
     return Reason(
         group=reason.group,
@@ -101,11 +99,11 @@ def _reason(reason: why.Reason, names: Names, memo: Memo) -> Reason:
         rule=choice.rule,
         cost=reason.winner.cost,
         local=reason.winner.local,
-        lineage=tuple(_ancestor(e, names, memo) for e in reason.lineage),
+        lineage=tuple(_ancestor(e, names, result.memo) for e in reason.lineage),
         ways=reason.alternatives,
         mirrored=reason.mirrored,
         runner_up=None if other is None else _runner_up(other, names),
-        decided=_decided(reason),
+        decided=_decided(reason, result),
     )
 
 
@@ -134,12 +132,13 @@ def _runner_up(other: why.RunnerUp, names: Names) -> RunnerUp:
     )
 
 
-def _decided(reason: why.Reason) -> Decided:
+def _decided(reason: why.Reason, result: SearchResult) -> Decided:
     """Returns the deciding difference between the winner and the runner-up.
 
     ``order``: the costs are equal, and the first plan stays. ``bound``: the runner-up was pruned,
     and only a lower bound of its cost is known. ``budget``: the search ended before it costed the
-    runner-up.
+    runner-up. ``margin``: the runner-up is cheaper, but the plan as written is kept. ``sharing``:
+    the tree of the runner-up is cheaper, but its plan has the greater shared cost.
     """
     other = reason.runner_up
     if other is None:
@@ -149,5 +148,7 @@ def _decided(reason: why.Reason) -> Decided:
     if isclose(other.cost, reason.winner.cost, rel_tol=1e-9):
         return "order"
     if other.difference < 0:
-        return "budget"
+        if result.winners is None:
+            return "budget"
+        return "sharing" if result.kept_as_written is None else "margin"
     return "own cost" if other.own >= other.inputs else "inputs"

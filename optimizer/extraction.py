@@ -5,7 +5,7 @@ Plans are walked by hand: importing networkx would take longer than most searche
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ..algebra.properties import DeliveredProperties, RequiredProperties
@@ -14,15 +14,18 @@ from ..memo.deep import Work, finished
 from .coster import Coster
 from .emission import emits
 from .errors import CannotPlanError
-from .goals import Choice
+from .goals import Choice, GoalKey
 from .plan_space import PlanGoal
 from .steps import Step
 
-GoalKey = tuple[GroupId, RequiredProperties]
 
-
-def winning_plan(coster: Coster, root: GroupId, required: RequiredProperties) -> Step:
-    """The plan of the winners below a goal.
+def winning_plan(
+    coster: Coster,
+    root: GroupId,
+    required: RequiredProperties,
+    winners: Mapping[GoalKey, Winner] | None = None,
+) -> Step:
+    """The plan of the winners below a goal: of ``winners``, or of those in the memo.
 
     Raises:
         CannotPlanError: if a goal has no winner, or winners read each other in a circle; the
@@ -32,7 +35,7 @@ def winning_plan(coster: Coster, root: GroupId, required: RequiredProperties) ->
     start: GoalKey = (coster.groups.find(root), required)
     # The goals from the root down to the current one, each with its unread inputs.
     path: dict[GoalKey, _Opened] = {}
-    _open(coster, start, path)
+    _open(coster, start, path, winners)
     while path:
         key, opened = next(reversed(path.items()))
         following = next((goal for goal in opened.missing if goal not in steps), None)
@@ -43,7 +46,7 @@ def winning_plan(coster: Coster, root: GroupId, required: RequiredProperties) ->
         elif following in path:
             raise CannotPlanError(f"a plan reads itself: {_chain([*path, following])}")
         else:
-            _open(coster, following, path)
+            _open(coster, following, path, winners)
     return steps[start]
 
 
@@ -56,8 +59,14 @@ class _Opened:
     missing: Iterator[GoalKey]
 
 
-def _open(coster: Coster, key: GoalKey, path: dict[GoalKey, _Opened]) -> None:
-    winner = coster.groups[key[0]].winners.get(key[1])
+def _open(
+    coster: Coster,
+    key: GoalKey,
+    path: dict[GoalKey, _Opened],
+    winners: Mapping[GoalKey, Winner] | None,
+) -> None:
+    of_memo = coster.groups[key[0]].winners
+    winner = of_memo.get(key[1]) if winners is None else winners.get(key)
     if winner is None:
         raise CannotPlanError(f"G{key[0]} has no plan for {key[1]}: {_chain([*path, key])}")
     below = tuple(_goal_key(coster, goal) for goal in winner.inputs)

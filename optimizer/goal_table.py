@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..algebra.properties import RequiredProperties
-from ..memo import GroupId, Winner
+from ..memo import GroupId
 from .coster import Coster
 from .enforcers import enforcers
 from .events import Events
@@ -35,8 +35,24 @@ class GoalTable:
             goal = self._goals[key] = Goal(*key)
         return goal
 
-    def physical_alternatives(self, goal: Goal) -> list[Alternative]:
+    def physical_alternatives(self, goal: Goal) -> tuple[Alternative, ...]:
         """The alternatives by an operator that computes the group, the cheapest operator first."""
+        if goal.physical is None:
+            goal.physical = tuple(self._physical(goal))
+        return goal.physical
+
+    def enforced_alternatives(self, goal: Goal) -> tuple[Alternative, ...]:
+        """The enforcers that lead to a goal, each over a weaker goal of the same group."""
+        if goal.enforced is None:
+            goal.enforced = tuple(
+                [
+                    Alternative(choice, (self.goal(goal.group, weaker),))
+                    for choice, weaker in enforcers(self.coster, goal.group, goal.required)
+                ]
+            )
+        return goal.enforced
+
+    def _physical(self, goal: Goal) -> list[Alternative]:
         coster = self.coster
         alternatives: list[Alternative] = []
         for choice in coster.choices(goal.group):
@@ -60,11 +76,6 @@ class GoalTable:
             alternatives.sort(key=lambda alternative: alternative.choice.local)
         return alternatives
 
-    def enforced_alternatives(self, goal: Goal) -> Iterator[Alternative]:
-        """The enforcers that lead to a goal, each over a weaker goal of the same group."""
-        for choice, weaker in enforcers(self.coster, goal.group, goal.required):
-            yield Alternative(choice, (self.goal(goal.group, weaker),))
-
     def alternatives(self, goal: Goal) -> Iterator[Alternative]:
         """All alternatives of a goal, enforcers last."""
         yield from self.physical_alternatives(goal)
@@ -73,8 +84,7 @@ class GoalTable:
     def set_winner(self, goal: Goal, choice: Choice, inputs: tuple[Goal, ...], cost: float) -> None:
         """Records a plan that is cheaper than the goal's earlier plans."""
         before = None if goal.best is None else goal.best.cost
-        below = tuple([(g.group, g.required) for g in inputs])
-        goal.best = Winner(cost, choice.local, choice, below)
+        goal.best = Alternative(choice, inputs).winner(cost)
         group = self._groups[goal.group]
         group.winners[goal.required] = goal.best
         self._events.winner_changed(group.id, goal, inputs, before)

@@ -11,6 +11,9 @@ from ..algebra.properties import RequiredProperties
 from ..costmodel.characteristics import Characteristics
 from ..memo import GroupId, Winner
 
+GoalKey = tuple[GroupId, RequiredProperties]
+"""The identity of a goal: its group and the required properties."""
+
 
 class Costed(NamedTuple):
     """The rows that an operator emits and those that its inputs emit, on the busiest partition."""
@@ -51,9 +54,13 @@ class Goal:
         failed: the largest cost bound under which there is certainly no plan.
         active: whether alternatives are being tried.
         limit: the cost bound for the alternatives.
+        physical: the alternatives by operators that compute the group; None before the first use.
+        enforced: the alternatives by an enforcer; None before the first use.
     """
 
-    __slots__ = ("active", "best", "done", "failed", "group", "limit", "required")
+    __slots__ = (
+        "active", "best", "done", "enforced", "failed", "group", "limit", "physical", "required"
+    )  # fmt: skip
 
     def __init__(self, group: GroupId, required: RequiredProperties) -> None:
         self.group = group
@@ -63,6 +70,13 @@ class Goal:
         self.failed = -inf
         self.active = False
         self.limit = inf
+        self.physical: tuple[Alternative, ...] | None = None
+        self.enforced: tuple[Alternative, ...] | None = None
+
+    @property
+    def key(self) -> GoalKey:
+        """Its group and required properties."""
+        return self.group, self.required
 
     @property
     def at_least(self) -> float:
@@ -82,6 +96,11 @@ class Alternative(NamedTuple):
     def at_least(self) -> float:
         """A lower bound of its cost."""
         return sum([below.at_least for below in self.inputs], self.choice.local)
+
+    def winner(self, cost: float) -> Winner:
+        """The winner of a goal that takes this alternative at a cost."""
+        below = tuple([(goal.group, goal.required) for goal in self.inputs])
+        return Winner(cost, self.choice.local, self.choice, below)
 
     @property
     def settled(self) -> bool:

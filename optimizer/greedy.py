@@ -22,7 +22,7 @@ from ..memo import GroupId
 from .budget import Budget
 from .cost import CostEstimator
 from .coster import Coster
-from .entry import JoinOrder, Joins
+from .entry import Joins
 from .options import Options
 
 BLOCKS = 7
@@ -47,17 +47,25 @@ def may_be_cut(atoms: int, options: Options) -> bool:
     return any(budget is not None and atoms + joins > budget for budget in budgets)
 
 
-def start_order(coster: Coster, options: Options, budget: Budget) -> JoinOrder:
-    """Greedy joins for those patterns of a query whose search may be cut."""
-    stopped = partial(budget.out_of_time, ORDERING)
+class StartOrder:
+    """Greedy joins for those patterns of a query whose search may be cut.
 
-    def joins(pattern: Pattern, groups: tuple[GroupId, ...]) -> Joins | None:
-        if not may_be_cut(len(groups), options):
+    ``reordered`` says whether any pattern entered the memo in another order than it was written.
+    """
+
+    def __init__(self, coster: Coster, options: Options, budget: Budget) -> None:
+        self.reordered = False
+        self._coster = coster
+        self._options = options
+        self._stopped = partial(budget.out_of_time, ORDERING)
+
+    def __call__(self, pattern: Pattern, groups: tuple[GroupId, ...]) -> Joins | None:
+        """The joins to start from for a PATTERN over groups; None for the written order."""
+        if not may_be_cut(len(groups), self._options):
             return None
-        estimates = [coster.estimate(group) for group in groups]
-        return greedy_joins(pattern, estimates, coster.cost_model, stopped)
-
-    return joins
+        self.reordered = True
+        estimates = [self._coster.estimate(group) for group in groups]
+        return greedy_joins(pattern, estimates, self._coster.cost_model, self._stopped)
 
 
 def greedy_joins(

@@ -5,26 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 
 from ..algebra.deadline import Deadline
 from ..algebra.logical import LogicalQuery
 from ..algebra.plan import PlanStream
 from ..algebra.properties import RequiredProperties
-from ..memo import MemoError
+from ..memo import GroupId, MemoError
 from ..rules.registry import enabled_rules, idle_rules
+from .as_written import KeptAsWritten, as_written, kept_as_written
 from .canonical import CanonicalPlans
 from .cost import CostEstimator
 from .entry import Entry
 from .events import Listener
 from .extraction import winning_plan
-from .greedy import start_order
+from .greedy import StartOrder
 from .normalization import absent_operators, normalized
 from .options import Options
 from .physical_properties import answers, hashable_columns
 from .plans import Plans
 from .result import SearchResult, SearchSpace
 from .search import Search
-from .steps import Step, plan_of
+from .selection import Chosen, chosen
+from .sharing import least_shared
+from .steps import plan_of, shared_cost
 from .trace import Recorder, Tracing
 
 
@@ -46,7 +50,9 @@ class Optimizer:
         cancelled: Callable[[], bool] | None = None,
         deadline: Deadline | None = None,
     ) -> SearchResult:
-        """The cheapest plan of a canonical query.
+        """The cheapest plan of a canonical query, or the plan as written within the margin.
+
+        The options say which cost is minimised.
 
         Args:
             query: the query.
@@ -80,21 +86,18 @@ class Optimizer:
         canonical = CanonicalPlans(
             self._cost_model, options.parallelism, options.simple_budget, deadline
         ).plan(query.expression)
-        order = start_order(search.coster, options, budget)
+        order = StartOrder(search.coster, options, budget)
         root = Entry(memo, search.algebra.flat, order, deadline).insert(expression)
         acceptable = answers(hashable_columns(expression), options.parallelism)
-        plans: list[tuple[Step, RequiredProperties | None]] = []
-        if budget.interruptible:
-            # The plan to return if the time ends before the explored expressions are costed.
-            plans.append((search.start_plan(root, acceptable), None))
-        if (winner := search.branch_and_bound.optimize_any(root, acceptable)) is not None:
-            plans.insert(0, (winning_plan(search.coster, root, winner), winner))
-        best, required = min(plans, key=lambda plan: plan[0].cost)
+        best, kept, physical_expressions = _chosen(
+            search, root, acceptable, reordered=order.reordered
+        )
         space = SearchSpace(memo, search.goals)
         if options.check:
             memo.check(None if budget.cut else space.alternatives)
-            if required is not None and not required.satisfied_by(best.delivers):
-                raise MemoError(f"the plan delivers {best.delivers}, not {required}")
+            delivers = best.plan.delivers
+            if best.required is not None and not best.required.satisfied_by(delivers):
+                raise MemoError(f"the plan delivers {delivers}, not {best.required}")
         document = partial(
             plan_of,
             columns=query.columns,
@@ -105,19 +108,65 @@ class Optimizer:
             evaluate_every=options.evaluate_every,
         )
         return SearchResult(
-            plan=document(best),
-            best=best,
-            required=required,
+            plan=document(best.plan),
+            best=best.plan,
+            required=best.required,
             canonical_plan=document(canonical),
             canonical_cost=canonical.cost,
+            canonical_shared_cost=shared_cost(canonical),
             memo=memo,
             root=memo.find(root),
             space=space,
-            physical_expressions=search.coster.choices_priced,
+            physical_expressions=physical_expressions,
             stop_reason=budget.stop_reason,
             circular=search.branch_and_bound.circular,
             optimize_ms=budget.elapsed_ms(),
             rules=search.rules.statistics,
             plans=Plans(search.explorer, search.coster, budget.check, root, document),
+            shared_costs=options.shared_costs,
+            winners=best.winners,
+            kept_as_written=kept,
             trace=None if recorder is None else recorder.trace,
         )
+
+
+def _chosen(
+    search: Search,
+    root: GroupId,
+    acceptable: tuple[RequiredProperties, ...],
+    *,
+    reordered: bool,
+) -> tuple[Chosen, KeptAsWritten | None, int]:
+    """The plan that a search chooses, why it is the one as written, and the size of the search.
+
+    ``reordered`` says whether joins entered the memo in another order than they were written. The
+    size is the number of physical operators over groups that branch and bound priced.
+    """
+    options, budget, goals = search.options, search.budget, search.goals
+    cost = shared_cost if options.shared_costs else attrgetter("cost")
+    # The plan to return if the time ends before the explored expressions are costed.
+    start = search.start_plan(root, acceptable) if budget.interruptible else None
+    required = search.branch_and_bound.optimize_any(root, acceptable)
+    physical_expressions = search.coster.choices_priced
+    plans: list[Chosen] = []
+    if required is not None:
+        plans.append(Chosen(winning_plan(search.coster, root, required), required))
+    if budget.cut:
+        if start is not None:
+            plans.append(Chosen(start, None))
+        return min(plans, key=lambda one: cost(one.plan)), None, physical_expressions
+    (best,) = plans
+    roots = [goals.goal(root, properties) for properties in acceptable]
+    if options.shared_costs:
+        selection = least_shared(goals, roots, budget.out_of_time)
+        if selection is not None:
+            shared = chosen(search.coster, selection)
+            if cost(shared.plan) < cost(best.plan) * (1 - 1e-9):
+                best = shared
+    if options.margin and not reordered:
+        written = as_written(search.memo, goals, roots)
+        if written is not None:
+            instead = kept_as_written(goals, written, best.plan, options.margin, cost)
+            if instead is not None:
+                return *instead, physical_expressions
+    return best, None, physical_expressions

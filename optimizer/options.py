@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from ..algebra.limits import DEFAULT_STEPS
 
 DEFAULT_BUDGET_EXPRESSIONS = 50_000
+MARGIN = 0.05
+"""The margin of planning: the cost constants vary by 2 to 16 % between repeats of a calibration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,12 @@ class Options:
         check: whether every invariant of the memo is checked when the search ends.
         parallelism: the number of partitions of the plan.
         simple_budget: the most steps that SIMPLE_PATH may take for an edge.
+        margin: the error of the cost constants, as a part of a cost. The plan as written is kept if
+            the cheapest plan gains less (:mod:`headrace.optimizer.as_written`); 0 always takes the
+            cheapest plan.
+        shared_costs: whether the plan of the least shared cost is sought, which counts a sub-plan
+            that is used several times once (:mod:`headrace.optimizer.sharing`). Otherwise the cost
+            of the plan's tree is minimised.
         evaluate_every: the period, in time units, at whose multiples results have to be right;
             None requires right results at every instant.
     """
@@ -39,4 +47,6 @@ class Options:
     check: bool = False
     parallelism: int = 1
     simple_budget: int = DEFAULT_STEPS
+    margin: float = 0.0
+    shared_costs: bool = False
     evaluate_every: int | None = None

@@ -8,7 +8,8 @@ names the properties that are required at least.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -52,6 +53,25 @@ def logical_space(memo: Memo, check: Callable[[], None]) -> PlanSpace[GroupId, G
 def physical_space(coster: Coster, check: Callable[[], None]) -> PlanSpace[PlanGoal, Choice]:
     """The complete physical plans."""
     return PlanSpace(partial(_alternatives, coster), lambda goal: goal.group, check)
+
+
+def different_space(coster: Coster, check: Callable[[], None]) -> PlanSpace[PlanGoal, Choice]:
+    """The complete physical plans, of which mirror images and equal-cost duplicates are one.
+
+    Two alternatives of a goal are one if they have the same kind of operator over the same goals,
+    in any order, at the same cost: the inputs of a join are swapped, or a path is walked backwards.
+    """
+
+    def alternatives(goal: PlanGoal) -> Sequence[Found]:
+        different: dict[Hashable, Found] = {}
+        for one in _alternatives(coster, goal):
+            inputs = frozenset(Counter(one.inputs).items())
+            # The costs of mirror images are sums in another order.
+            key = type(one.choice.operator), inputs, f"{one.cost:.12g}"
+            different.setdefault(key, one)
+        return tuple(different.values())
+
+    return PlanSpace(alternatives, lambda goal: goal.group, check)
 
 
 Found = Alternative[PlanGoal, Choice]

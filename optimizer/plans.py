@@ -12,7 +12,7 @@ from .coster import Coster
 from .explorer import Explorer
 from .extraction import plan_of_tree
 from .goals import Choice
-from .plan_space import PlanGoal, logical_space, physical_space
+from .plan_space import PlanGoal, different_space, logical_space, physical_space
 from .steps import Step
 
 
@@ -20,7 +20,8 @@ class Plans:
     """The complete plans of one search.
 
     The first call of a method explores the groups that the search left out, within the budget of
-    expressions, which adds to the memo of the search. Every method raises
+    expressions, which adds to the memo of the search. ``different`` are the same plans without
+    mirror images and equal-cost duplicates. Every method raises
     :class:`headrace.optimizer.errors.SearchCancelledError` once the search is cancelled.
     """
 
@@ -31,10 +32,13 @@ class Plans:
         check: Callable[[], None],
         root: GroupId,
         document: Callable[[Step], PhysicalPlan],
+        *,
+        folded: bool = False,
     ) -> None:
         """Plans of the group ``root``.
 
-        ``check`` raises an error that ends the work; ``document`` makes the plan of steps.
+        ``check`` raises an error that ends the work; ``document`` makes the plan of steps. With
+        ``folded`` mirror images and equal-cost duplicates are one plan.
         """
         self._explorer = explorer
         self._memo = explorer.memo
@@ -42,11 +46,24 @@ class Plans:
         self._check = check
         self._root = root
         self._document_of = document
+        self._folded = folded
 
     @cached_property
     def count(self) -> int:
         """The exact number of complete physical plans."""
         return self._physical.count(self._goal)
+
+    @cached_property
+    def different(self) -> Plans:
+        """The plans, of which mirror images and equal-cost duplicates are one."""
+        return Plans(
+            self._explorer,
+            self._coster,
+            self._check,
+            self._root,
+            self._document_of,
+            folded=True,
+        )
 
     @cached_property
     def logical_count(self) -> int:
@@ -79,7 +96,8 @@ class Plans:
     @cached_property
     def _physical(self) -> PlanSpace[PlanGoal, Choice]:
         self._explorer.explore_everything()
-        return physical_space(self._coster, self._check)
+        space = different_space if self._folded else physical_space
+        return space(self._coster, self._check)
 
     @property
     def _goal(self) -> PlanGoal:

@@ -10,11 +10,12 @@ from ..algebra.plan import PhysicalPlan
 from ..algebra.properties import DeliveredProperties, RequiredProperties
 from ..costmodel.characteristics import Characteristics
 from ..memo import Group, GroupExpression, GroupId, Memo, Winner
+from .as_written import KeptAsWritten
 from .budget import StopReason
 from .events import RuleStatistics
 from .extraction import delivered_by_winners
 from .goal_table import GoalTable
-from .goals import Choice, Goal
+from .goals import Choice, Goal, GoalKey
 from .plans import Plans
 from .steps import Step, shared_cost
 from .trace import Trace
@@ -91,17 +92,25 @@ class SearchSpace:
         )
 
     def requirements(
-        self, best: Step, required: RequiredProperties
+        self,
+        best: Step,
+        required: RequiredProperties,
+        winners: Mapping[GoalKey, Winner] | None = None,
     ) -> dict[int, RequiredProperties]:
-        """The requirement that each node of a plan of winners meets, by the node's number."""
-        goals = goals_of(self._goals, best, required)
+        """The requirement that each node of a plan meets, by the node's number."""
+        goals = goals_of(self._goals, best, required, winners)
         return {node: goal.required for node, goal in goals.items()}
 
     def reasons(
-        self, best: Step, required: RequiredProperties, most: int = MOST_ALTERNATIVES
+        self,
+        best: Step,
+        required: RequiredProperties,
+        *,
+        most: int = MOST_ALTERNATIVES,
+        winners: Mapping[GoalKey, Winner] | None = None,
     ) -> dict[int, Reason]:
         """See :func:`headrace.optimizer.why.reasons`."""
-        return reasons(self._memo, self._goals, best, required, most)
+        return reasons(self._memo, self._goals, best, required, most=most, winners=winners)
 
     def alternatives(
         self, group: GroupId, required: object
@@ -154,12 +163,13 @@ class SearchResult:
     """The result of a search.
 
     Attributes:
-        plan: the cheapest plan found.
+        plan: the chosen plan: the cheapest one, or the plan as written within the margin.
         best: its steps.
-        required: the root's properties under which the plan is cheapest; None if the plan is the
-            start plan of the search.
+        required: the root's properties in the plan; None if the plan is the start plan of the
+            search.
         canonical_plan: the plan of the query as written.
         canonical_cost: the cost of its tree per time unit.
+        canonical_shared_cost: its cost per time unit with shared sub-plans counted once.
         memo: the equivalent expressions that were found.
         root: the memo's group of the whole query.
         space: the memo with goals and costs, for reading.
@@ -169,6 +179,9 @@ class SearchResult:
         optimize_ms: the milliseconds of the search.
         rules: statistics by rule name.
         plans: all complete plans of the memo.
+        shared_costs: whether the shared cost was minimised, and not the cost of the tree.
+        winners: the alternative that the plan takes for each goal; None if those are the cheapest.
+        kept_as_written: why the plan is the one as written; None if it is the cheapest one.
         trace: the steps of the search, if it recorded them.
     """
 
@@ -177,6 +190,7 @@ class SearchResult:
     required: RequiredProperties | None
     canonical_plan: PhysicalPlan
     canonical_cost: float
+    canonical_shared_cost: float
     memo: Memo
     root: GroupId
     space: SearchSpace
@@ -186,6 +200,9 @@ class SearchResult:
     optimize_ms: float
     rules: Mapping[str, RuleStatistics]
     plans: Plans
+    shared_costs: bool = False
+    winners: Mapping[GoalKey, Winner] | None = None
+    kept_as_written: KeptAsWritten | None = None
     trace: Trace | None = None
 
     @property
@@ -205,10 +222,10 @@ class SearchResult:
         """
         if self.required is None:
             return {}
-        return self.space.reasons(self.best, self.required)
+        return self.space.reasons(self.best, self.required, winners=self.winners)
 
     def requirements(self) -> dict[int, RequiredProperties]:
         """The requirement that each node of the plan meets; empty as :meth:`reasons` are."""
         if self.required is None:
             return {}
-        return self.space.requirements(self.best, self.required)
+        return self.space.requirements(self.best, self.required, self.winners)

@@ -6,7 +6,7 @@ that runs it, the cheapest other alternative of the same goal, and the differenc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, isinf
@@ -15,7 +15,7 @@ from ..algebra.properties import RequiredProperties
 from ..memo import GroupExpression, GroupId, Memo, Winner
 from ..memo.cheapest import cheapest
 from .goal_table import GoalTable
-from .goals import Alternative, Choice, Goal
+from .goals import Alternative, Choice, Goal, GoalKey
 from .steps import Step, in_order
 
 MOST_ALTERNATIVES = 5000
@@ -89,7 +89,8 @@ class Reason:
     Attributes:
         group: the group that the node computes.
         required: the properties required of the group.
-        winner: the plan of the group under the required properties.
+        winner: the plan of the group under the required properties, the cheapest one unless the
+            search chose the plan as written.
         choice: the operator of the winner.
         lineage: the expressions from one of the query as written to the one that is run, each
             made by its rule from the one before; empty for an enforcer.
@@ -113,33 +114,54 @@ def reasons(
     goals: GoalTable,
     best: Step,
     required: RequiredProperties,
+    *,
     most: int = MOST_ALTERNATIVES,
+    winners: Mapping[GoalKey, Winner] | None = None,
 ) -> dict[int, Reason]:
-    """The reason of each node of a plan of winners, by the node's number in the plan.
+    """The reason of each node of a plan, by the node's number in the plan.
 
-    ``best`` is the plan of a finished search for its root under ``required``; ``most`` is the most
-    alternatives that are priced below the alternatives that the search pruned.
+    Args:
+        memo: the memo of a finished search.
+        goals: its goals.
+        best: the plan.
+        required: the properties of the plan's root.
+        most: the most alternatives that are priced below the alternatives that the search pruned.
+        winners: the alternative that the plan takes for each goal; None for the cheapest ones.
     """
     why = _Why(memo, goals, most)
-    return {node: why.reason(goal) for node, goal in goals_of(goals, best, required).items()}
+    return {
+        node: why.reason(goal, winner)
+        for node, goal in goals_of(goals, best, required, winners).items()
+        if (winner := _winner(goal, winners)) is not None
+    }
 
 
-def goals_of(goals: GoalTable, best: Step, required: RequiredProperties) -> dict[int, Goal]:
-    """The goal that each node of a plan of winners reaches, by the node's number in the plan."""
+def goals_of(
+    goals: GoalTable,
+    best: Step,
+    required: RequiredProperties,
+    winners: Mapping[GoalKey, Winner] | None = None,
+) -> dict[int, Goal]:
+    """The goal that each node of a plan reaches, by the node's number in the plan."""
     reached: dict[int, Goal] = {}
     assert best.group is not None
     pending = [(best, goals.goal(best.group, required))]
     while pending:
         step, goal = pending.pop()
-        if id(step) in reached or goal.best is None:
+        winner = _winner(goal, winners)
+        if id(step) in reached or winner is None:
             continue
         reached[id(step)] = goal
-        pending += zip(step.inputs, _below(goals, goal.best), strict=True)
+        pending += zip(step.inputs, _below(goals, winner), strict=True)
     return {
         node: reached[id(step)]
         for node, (step, _) in enumerate(in_order(best))
         if id(step) in reached
     }
+
+
+def _winner(goal: Goal, winners: Mapping[GoalKey, Winner] | None) -> Winner | None:
+    return goal.best if winners is None else winners.get(goal.key)
 
 
 class _Why:
@@ -152,10 +174,8 @@ class _Why:
         self._alternatives: dict[Goal, tuple[Alternative, ...]] = {}
         self._costs: dict[Goal, float] = {}
 
-    def reason(self, goal: Goal) -> Reason:
-        """The reason of a goal's winner."""
-        winner = goal.best
-        assert winner is not None
+    def reason(self, goal: Goal, winner: Winner) -> Reason:
+        """The reason of the alternative that the plan takes for a goal."""
         choice = _choice(winner)
         others: list[Rival] = []
         mirrored = 0

@@ -29,6 +29,7 @@ from ..languages import QueryError, RegularQuery, detect, parse
 from ..languages.translation.canonical import translate
 from ..languages.translation.reports import operators_in, windows_in
 from ..optimizer import CannotPlanError, Optimizer, Options, SearchResult
+from ..optimizer.options import MARGIN
 from ..optimizer.trace import Tracing
 from ..rules.registry import UnknownRuleError
 from .errors import InvalidQueryError, UsageError
@@ -149,6 +150,7 @@ def plan_translated(
         sampler=_sampler(translated),
     )
     defaults = Options()
+    thesis = options.cost_model == "thesis"
     streams = _plan_streams(translated.logical, translated.catalog)
     search_options = Options(
         disabled_rules=frozenset(options.disabled_rules),
@@ -157,6 +159,8 @@ def plan_translated(
         parallelism=options.parallelism,
         simple_budget=options.simple_budget,
         evaluate_every=_evaluate_every(translated),
+        margin=0.0 if thesis else MARGIN,
+        shared_costs=not thesis,
     )
     try:
         optimization = Optimizer(cost_model, search_options).optimize(

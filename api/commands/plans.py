@@ -36,7 +36,7 @@ def plans(
         int | None,
         typer.Option(
             min=1,
-            help="Draw this many uniformly from all plans instead, with replacement.",
+            help="Draw this many uniformly from all different plans instead, with replacement.",
             rich_help_panel=opt.OUTPUT,
         ),
     ] = None,
@@ -54,7 +54,7 @@ def plans(
     options: opt.QueryOptions,
     debug: opt.Debug = False,
 ) -> None:
-    """Show the complete plans of a query: how many there are, and the cheapest ones."""
+    """Show the complete plans of a query: how many there are, and the cheapest different ones."""
     from ...documents.alternatives import plan_list
     from ...documents.model import json_text
     from ...optimizer.errors import SearchCancelledError
@@ -67,8 +67,9 @@ def plans(
     planned = optimize(plan_request(read_query(query), options))
     warn(planned)
     try:
-        space = planned.optimization.plans
-        shown = plan_list(space.count, _listing(space, limit, sample, seed), render)
+        search = planned.optimization
+        listing = _listing(search.plans.different, limit, sample, seed)
+        shown = plan_list(search, listing, render)
     except SearchCancelledError as error:
         raise UsageError(
             "there are too many plans to list them in time",
@@ -88,9 +89,15 @@ def _listing(
 
 
 def _text(shown: PlanList) -> str:
-    parts = [f"{shown.total:,} {'plan' if shown.total == 1 else 'plans'}\n"]
+    different = f"{shown.different:,} different of " if shown.different < shown.total else ""
+    parts = [f"{different}{shown.total:,} {'plan' if shown.total == 1 else 'plans'}\n"]
     for plan in shown.plans:
         rank = "drawn" if plan.rank is None else f"#{plan.rank}"
         per = plan.picture.per
-        parts.append(f"{rank}  cost {per(plan.cost)}/{per.sign}  plan {plan.digest}\n{plan.text}")
+        once = ""
+        if plan.shared_cost < plan.cost * 0.995:
+            once = f", {per(plan.shared_cost)} with shared parts counted once"
+        chosen = "  chosen" if plan.chosen else ""
+        cost = f"cost {per(plan.cost)}/{per.sign}{once}"
+        parts.append(f"{rank}  {cost}  plan {plan.digest}{chosen}\n{plan.text}")
     return "\n".join(parts)

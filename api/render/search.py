@@ -149,6 +149,10 @@ def _reason(reason: Reason, per: Unit, none: str) -> Iterator[str]:
             yield f"{line}, as much: the first one found is kept"
         case "budget":
             yield f"{line}, less: the search was cut before it knew"
+        case "margin":
+            yield f"{line}, less: the plan as written is kept"
+        case "sharing":
+            yield f"{line}, less as a tree: the plan shares more of its parts"
         case _:
             yield f"{line}, {_more(other.cost, reason.cost, per)}: {_parts(other, per)}"
     if not other.exact:

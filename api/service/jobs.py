@@ -236,9 +236,9 @@ def _trace(job: Job, cancelled: Callable[[], bool]) -> Outcome:
 def _alternatives(job: Job, cancelled: Callable[[], bool]) -> Outcome:
     until = monotonic() + LONGEST_LISTING_SECONDS
     planned = _planned(job, lambda: cancelled() or monotonic() > until)
-    space = planned.optimization.plans
-    cheapest = enumerate(islice(space.ranked(), job.details["limit"]), start=1)
-    return _outcome(planned, _bytes(alternatives(plan_list(space.count, cheapest, render))))
+    search = planned.optimization
+    cheapest = enumerate(islice(search.plans.different.ranked(), job.details["limit"]), start=1)
+    return _outcome(planned, _bytes(alternatives(plan_list(search, cheapest, render))))
 
 
 def _bytes(answer: Document | PlanDocument) -> bytes:

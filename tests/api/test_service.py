@@ -84,7 +84,8 @@ def test_optimize_gives_the_plan_of_the_command_line(
     by_command = headrace("optimize", EXAMPLES / "chains.rq", "--catalog", CATALOG).out
     assert document["plan"] == json.loads(by_command)
     assert document["id"] != document["plan"]["digest"]  # the size of the result
-    assert 0 < document["cost"] < document["canonical_cost"]
+    assert document["minimised"] == "shared_cost"
+    assert 0 < document["shared_cost"] < document["canonical_shared_cost"]
     assert document["stop_reason"] == "complete"
     assert document["memo"]["groups"] > 0
     assert document["optimize_ms"] > 0

@@ -9,22 +9,25 @@ import pytest
 
 from headrace import PlanningOptions, optimize
 from headrace.documents.memo import memo_document
+from headrace.planning.requests import CostModelKind
 from tests.planning.test_planning import QUERIES, request
 
 Goal = tuple[int, str]
 
 
-def memo_of(path: Path, parallelism: int = 1) -> dict[str, Any]:
+def memo_of(
+    path: Path, parallelism: int = 1, cost_model: CostModelKind = "saturating"
+) -> dict[str, Any]:
     original = request(path)
-    options = PlanningOptions(parallelism=parallelism)
+    options = PlanningOptions(parallelism=parallelism, cost_model=cost_model)
     planned = optimize(type(original)(original.query, catalog=original.catalog, options=options))
     return memo_document(planned).to_json()
 
 
 @pytest.mark.parametrize("parallelism", [1, 4])
 @pytest.mark.parametrize("path", QUERIES, ids=lambda p: p.stem)
-def test_the_plan_follows_the_winners(path: Path, parallelism: int) -> None:
-    document = memo_of(path, parallelism)
+def test_the_plan_of_the_cheapest_tree_follows_the_winners(path: Path, parallelism: int) -> None:
+    document = memo_of(path, parallelism, "thesis")
     winners = {(g["id"], w["required"]): w for g in document["groups"] for w in g["winners"]}
     nodes = {node["id"]: node for node in document["plan"]["nodes"]}
     goal_of = {c["node"]: (c["group"], c["required"]) for c in document["chosen"]}
@@ -37,6 +40,26 @@ def test_the_plan_follows_the_winners(path: Path, parallelism: int) -> None:
         assert winner["delivers"] == node["properties"]
         below = [(i["group"], i["required"]) for i in winner["inputs"]]
         assert below == [goal_of[i] for i in node["inputs"]]
+
+
+@pytest.mark.parametrize("parallelism", [1, 4])
+@pytest.mark.parametrize("path", QUERIES, ids=lambda p: p.stem)
+def test_the_plan_of_the_least_shared_cost_takes_alternatives_of_its_goals(
+    path: Path, parallelism: int
+) -> None:
+    document = memo_of(path, parallelism)
+    goals = {(g["id"], goal["required"]): goal for g in document["groups"] for goal in g["goals"]}
+    nodes = {node["id"]: node for node in document["plan"]["nodes"]}
+    goal_of = {c["node"]: (c["group"], c["required"]) for c in document["chosen"]}
+    assert goal_of.keys() == nodes.keys()
+    for place in document["chosen"]:
+        node = nodes[place["node"]]
+        taken = {
+            (way["source"], way["local"], tuple((i["group"], i["required"]) for i in way["inputs"]))
+            for way in goals[goal_of[place["node"]]]["ways"]
+        }
+        below = tuple(goal_of[i] for i in node["inputs"])
+        assert (place["expression"], node["estimate"]["cost"], below) in taken
 
 
 @pytest.mark.parametrize("path", QUERIES, ids=lambda p: p.stem)

@@ -15,11 +15,12 @@ from jsonschema import Draft202012Validator
 
 from headrace.algebra.plan import PhysicalPlan
 from headrace.algebra.plan_schema import plan_schema
+from headrace.api.explanation import plan_text
 from headrace.api.render.memo import render
 from headrace.catalog import from_document, load
 from headrace.catalog import inputs as catalog_inputs
 from headrace.documents.alternatives import plan_list
-from headrace.documents.explained import explain_document, explained
+from headrace.documents.explained import explain_document, explained, physical_document
 from headrace.documents.memo import memo_document
 from headrace.documents.query import logical_document, query_document
 from headrace.planning.errors import InvalidQueryError, UsageError
@@ -47,7 +48,9 @@ def test_example_queries_have_the_golden_documents(path: Path) -> None:
     assert document["version"] == 1
     assert document["language"] == "rq"
     assert document["stop_reason"] == "complete"
-    assert 0 < document["cost"] <= document["canonical_cost"]
+    assert document["minimised"] == "shared_cost"
+    assert 0 < document["shared_cost"] <= document["cost"] * (1 + 1e-12)
+    assert document["shared_cost"] <= document["canonical_shared_cost"] * (1 + 1e-12)
     root = document["plan"]["nodes"][document["plan"]["root"]]
     assert document["cost"] == root["estimate"]["cumulative_cost"]
     memo = document["memo"]
@@ -63,17 +66,50 @@ def test_example_queries_have_the_golden_documents(path: Path) -> None:
     assert set(document["costs"]) == {str(node["id"]) for node in document["plan"]["nodes"]}
 
 
+def test_a_plan_kept_as_written_says_so() -> None:
+    query = "Answer(x, y) <- x c2a/a2q/c2q* y.\nWINDOW 1d"
+    planned = optimize(PlanRequest(query, catalog=CATALOG))
+    found = planned.optimization
+    assert found.plan == found.canonical_plan
+    document = explain_document(planned, why=True)
+    kept = document["kept_as_written"]
+    gain = document["shared_cost"] - kept["cheapest_cost"]
+    assert 0 < gain <= kept["error"]
+    assert "margin" in {reason["decided"] for reason in document["why"].values()}
+    shown = plan_text(physical_document(planned, why=True))
+    assert "the plan as written, as the cheapest plan costs only" in shown
+    assert "less: the plan as written is kept" in shown
+    assert "kept_as_written" not in explain_document(optimize(request(QUERIES[0])))
+
+
+def test_the_thesis_model_takes_the_plan_of_the_cheapest_tree() -> None:
+    query = "Answer(x, y) <- x c2a/a2q/c2q* y.\nWINDOW 1d"
+    options = PlanningOptions(cost_model="thesis")
+    planned = optimize(PlanRequest(query, catalog=CATALOG, options=options))
+    document = explain_document(planned)
+    assert document["minimised"] == "cost"
+    assert "kept_as_written" not in document
+    cheapest = next(iter(planned.optimization.plans.ranked()))
+    assert document["cost"] == cheapest.nodes[cheapest.root].estimate.cumulative_cost
+
+
 @pytest.mark.parametrize("path", QUERIES, ids=lambda p: p.stem)
 def test_plans_are_distinct_runnable_and_cheapest_first(path: Path) -> None:
     planned = optimize(request(path))
     space = planned.optimization.plans
-    ranked = list(islice(enumerate(space.ranked(), start=1), 200))
-    document = plan_list(space.count, ranked, lambda picture: picture.root.operator).to_json()
+    ranked = list(islice(enumerate(space.different.ranked(), start=1), 200))
+    document = plan_list(
+        planned.optimization, ranked, lambda picture: picture.root.operator
+    ).to_json()
     assert document["total"] == space.count
-    assert len(ranked) == min(200, space.count)
+    assert document["different"] == space.different.count <= space.count
+    assert len(ranked) == min(200, space.different.count)
     costs = [plan["cost"] for plan in document["plans"]]
     assert costs == sorted(costs)
-    assert costs[0] == pytest.approx(planned.optimization.cost)
+    assert costs[0] == pytest.approx(next(iter(space.ranked())).nodes[-1].estimate.cumulative_cost)
+    (chosen,) = (plan for plan in document["plans"] if plan["chosen"])
+    assert chosen["shared_cost"] == pytest.approx(planned.optimization.shared_cost)
+    assert chosen["cost"] == pytest.approx(planned.optimization.cost)
     assert len({plan["digest"] for plan in document["plans"]}) == len(ranked)
     for plan in document["plans"][:20]:
         SCHEMA.validate(plan["plan"])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from headrace.algebra.plan import PhysicalPlan
 from headrace.api.explanation import stored_plan
 from headrace.catalog.model import Catalog, LabelStatistics, Stream
-from headrace.documents.alternatives import alternatives, plan_list
+from headrace.documents.alternatives import PlanList, alternatives, listed_plan
 from headrace.optimizer import Options, SearchResult
 from headrace.optimizer.steps import in_order, shared_cost
 from headrace.planning.planner import optimize
@@ -39,7 +39,8 @@ def check_shown(plan: PhysicalPlan) -> None:
         assert all(node.columns), plan.to_json()
     for form in FORMATS:
         assert stored_plan(plan, "drawn", "physical", form)
-    shown = alternatives(plan_list(1, [(1, plan)], lambda picture: picture.root.operator))
+    listed = listed_plan(1, plan, lambda picture: picture.root.operator)
+    shown = alternatives(PlanList(total=1, different=1, plans=(listed,)))
     (document,) = json.loads(json.dumps(shown.to_json()))["plans"]
     assert document["digest"] == plan.digest
     assert len(document["picture"]["boxes"]) == len(plan.nodes)

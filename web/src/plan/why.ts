@@ -38,6 +38,8 @@ export const DECIDED: Readonly<Record<Reason["decided"], string>> = {
   "only way": "There is no alternative for these rows.",
   bound: "The other alternative is certain to cost more.",
   budget: "The search ended before the other alternative was costed.",
+  sharing: "The tree of the other alternative is cheaper, but the whole plan shares more of its parts.",
+  margin: "The other alternative is cheaper by less than the model's error: the plan as written is kept.",
 };
 
 const rate = (value: number, unit: Unit): string => `${per(value, unit)}/${unit.sign}`;
