@@ -8,6 +8,7 @@ from typing import Any
 
 from ..algebra.limits import DEFAULT_STEPS
 from ..memo.pattern import Op
+from .bound_rules import FilterIntoPath, JoinIntoPath
 from .concat_rules import ConcatToPattern, PathInline, PatternToConcat, UnionToConcat
 from .filter_rules import (
     FilterIdempotent,
@@ -96,6 +97,8 @@ def transformation_rules() -> tuple[TransformationRule, ...]:
         ProjectIntoPattern(),
         FilterIntoPattern(),
         ProjectIntoFilteredPattern(),
+        FilterIntoPath(),
+        JoinIntoPath(),
     )
 
 
