@@ -24,7 +24,8 @@ class FilterIntoPath(TransformationRule):
     """σ_F(P[r](S))  →  P_F[r](S) where F looks at the source, and so for the target
 
     Always valid. The parts of a conjunction that look at the other end, or at both, remain above.
-    Where both ends have conditions, either end may be bound. A single step needs no trees.
+    Where both ends have conditions, either end may be bound. Applied where r has a closure, since
+    other paths are joins that conditions move into; and to all simple paths but those of one step.
     """
 
     name = "FilterIntoPath"
@@ -37,7 +38,10 @@ class FilterIntoPath(TransformationRule):
         return any(len(part.columns) == 1 for part in predicate_of(expression).conjuncts)
 
     def condition(self, match: Match, context: Context) -> bool:
-        return not isinstance(path_of(match.expressions[1]).regex, Symbol)
+        path = path_of(match.expressions[1])
+        if arbitrary(path):
+            return has_closure(path.regex)
+        return not isinstance(path.regex, Symbol)
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
         found = match.expressions[1]
