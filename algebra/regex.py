@@ -189,6 +189,24 @@ def nonempty(r: Regex) -> Regex:
             return r
 
 
+def without_empty(r: Regex) -> Regex:
+    """The normal form of a regex for the words of ``r`` except the empty one."""
+    if not nullable(r):
+        return r
+    match r:
+        case Star(part) | Plus(part):
+            return plus(without_empty(part))
+        case Optional(part):
+            return without_empty(part)
+        case Alternation(parts):
+            return alternation(map(without_empty, parts))
+        case Concat(parts):
+            rest = concat(parts[1:])
+            return alternation([concat([without_empty(parts[0]), rest]), without_empty(rest)])
+        case _:
+            return NOTHING
+
+
 def inverse(r: Regex) -> Regex:
     """The regex of the reversed paths: ``^(r·s) = ^s·^r``."""
     match r:

@@ -112,4 +112,4 @@ def has_closure(r: regex.Regex) -> bool:
 def _after_sources(r: regex.Regex, end: int) -> regex.Regex:
     """The regex, reversed for end 1, after a symbol 0 for the sources."""
     along = regex.inverse(r) if end else r
-    return regex.concat([Symbol(0), shifted(regex.nonempty(along), 1)])
+    return regex.concat([Symbol(0), shifted(regex.without_empty(along), 1)])
