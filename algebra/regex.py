@@ -94,6 +94,19 @@ def nullable(r: Regex) -> bool:
             return False
 
 
+def has_closure(r: Regex) -> bool:
+    """Whether a part of the regex may repeat any number of times."""
+    match r:
+        case Star() | Plus():
+            return True
+        case Optional(part):
+            return has_closure(part)
+        case Concat(parts) | Alternation(parts):
+            return any(map(has_closure, parts))
+        case _:
+            return False
+
+
 def concat(parts: Iterable[Regex]) -> Regex:
     """``r1 · r2 · ...``; no parts give the empty word."""
     flat: list[Regex] = []

@@ -29,6 +29,7 @@ class FilterIntoPath(TransformationRule):
     """
 
     name = "FilterIntoPath"
+    makes = BoundPath
     number = None
     patterns = (Op(Filter, Op(Path)),)
     promise = Promise.REDUCE
@@ -40,7 +41,7 @@ class FilterIntoPath(TransformationRule):
     def condition(self, match: Match, context: Context) -> bool:
         path = path_of(match.expressions[1])
         if arbitrary(path):
-            return has_closure(path.regex)
+            return regex.has_closure(path.regex)
         return not isinstance(path.regex, Symbol)
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
@@ -68,13 +69,14 @@ class JoinIntoPath(TransformationRule):
     """
 
     name = "JoinIntoPath"
+    makes = BoundPattern
     number = None
     patterns = (Op(Pattern, Var("a"), Op(Path)), Op(Pattern, Op(Path), Var("b")))
     promise = Promise.REDUCE
 
     def condition(self, match: Match, context: Context) -> bool:
         path = path_of(match.expressions[1])
-        return arbitrary(path) and has_closure(path.regex)
+        return arbitrary(path) and regex.has_closure(path.regex)
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
         join, found = match.root.operator, match.expressions[1]
@@ -94,19 +96,6 @@ class JoinIntoPath(TransformationRule):
             inputs: list[Tree] = [other, other]
             inputs[place] = bound
             yield Expression(BoundPattern(tuple(bindings), join.output, join.names), tuple(inputs))
-
-
-def has_closure(r: regex.Regex) -> bool:
-    """Whether the words of a regex may be of any length."""
-    match r:
-        case regex.Star() | regex.Plus():
-            return True
-        case regex.Optional(part):
-            return has_closure(part)
-        case regex.Concat(parts) | regex.Alternation(parts):
-            return any(map(has_closure, parts))
-        case _:
-            return False
 
 
 def _after_sources(r: regex.Regex, end: int) -> regex.Regex:

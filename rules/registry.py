@@ -145,5 +145,7 @@ def idle_rules(absent: Collection[type]) -> frozenset[str]:
         return without.isdisjoint({pattern.of_type, *pattern.inner_types})
 
     return frozenset(
-        rule.name for rule in transformation_rules() if not any(map(can_match, rule.patterns))
+        rule.name
+        for rule in transformation_rules()
+        if rule.makes in without or not any(map(can_match, rule.patterns))
     )
