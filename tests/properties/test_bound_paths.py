@@ -13,12 +13,14 @@ from hypothesis import strategies as st
 from headrace.algebra.physical import AutomatonPath, ProjectColumns
 from headrace.algebra.plan import PhysicalPlan
 from headrace.optimizer import Options, SearchResult
+from tests.executor.spark.chain import Chain
+from tests.oracles.judgement import Line
 from tests.oracles.query import text
 from tests.oracles.snapshot import Truth
 from tests.properties import test_deletions as with_deletions
 from tests.properties import test_per_slide as slides
 from tests.properties.plans import THOROUGH, optimized, read_back
-from tests.properties.running import judge, lines_of
+from tests.properties.running import judge, lines_of, rows_of_edges
 from tests.properties.test_plans import check_plans
 from tests.properties.test_simple_paths import simple
 from tests.strategies.amount import examples
@@ -106,6 +108,23 @@ def test_plans_evaluated_per_slide(case: Case, seed: int, rows: int) -> None:
     options: Options = slides.per_slide(case, OPTIONS)
     for plan in bound_plans(optimized(case, options, seed), 6, seed):
         slides.judge(case, plan, lines_of(case, read_back(plan), rows))
+
+
+@given(case=bound_cases(), seed=SEEDS, partitions=st.integers(1, 3), hops=st.integers(0, 3))
+@examples(8)
+def test_plans_whose_state_is_rebuilt(case: Case, seed: int, partitions: int, hops: int) -> None:
+    """As on Spark, where other workers go on from the stored state now and then."""
+    note(text(case.query))
+    truth, edges = Truth(case.query, case.edges), rows_of_edges(case.query, case.edges)
+    options = replace(OPTIONS, parallelism=partitions)
+    for plan in bound_plans(optimized(case, options, seed), 2, seed):
+        chain, size = Chain(plan, seed), 1 + seed % 7
+        starts = range(0, max(len(edges), 1), size)
+        for number, start in enumerate(starts):
+            if hops and number % hops == 0:
+                chain.another_worker(gone=True)
+            chain.batch(edges[start : start + size], end=start == starts[-1])
+        judge(truth, plan, [Line(*result) for result in chain.results])
 
 
 @given(case=bound_cases(), seed=SEEDS)

@@ -69,7 +69,7 @@ def bound_rules(draw: st.DrawFn, vertices: Sequence[Vertex]) -> tuple[Rule, ...]
         source, target = draw(st.permutations((X, Y)))
         body.append(Atom(draw(st.sampled_from(LABELS)), source, target))
     place = draw(st.integers(0, len(body)))
-    body.insert(place, PathAtom(draw(closures()), *ends))
+    body.insert(place, PathAtom(draw(closures()), ends[0], ends[1]))
     terms = [term for atom in body for term in (atom.source, atom.target)]
     names = list(dict.fromkeys(term.name for term in terms if isinstance(term, Var)))
     answer = draw(st.permutations(names))
