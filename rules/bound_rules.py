@@ -65,11 +65,13 @@ class JoinIntoPath(TransformationRule):
 
     Always valid: a pair of the bound path is valid while A has its source, and the join needs that
     anyway. Applied where r has a closure, since other paths are joins that rules 8 and 14 reorder;
-    and to any paths, since the pairs (x, x) of d repeat a vertex.
+    and to any paths, since the pairs (x, x) of d repeat a vertex. The projection stays above A, which
+    a run then computes once.
     """
 
     name = "JoinIntoPath"
     makes = BoundPattern
+    excluded = frozenset({"ProjectIntoPattern", "ProjectIntoFilteredPattern"})
     number = None
     patterns = (Op(Pattern, Var("a"), Op(Path)), Op(Pattern, Op(Path), Var("b")))
     promise = Promise.REDUCE
