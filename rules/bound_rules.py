@@ -65,8 +65,8 @@ class JoinIntoPath(TransformationRule):
 
     Always valid: a pair of the bound path is valid while A has its source, and the join needs that
     anyway. Applied where r has a closure, since other paths are joins that rules 8 and 14 reorder;
-    and to any paths, since the pairs (x, x) of d repeat a vertex. The projection stays above A, which
-    a run then computes once.
+    and to any paths, since the pairs (x, x) of d repeat a vertex. The projection stays above A, so
+    that a run computes A once.
     """
 
     name = "JoinIntoPath"
