@@ -134,6 +134,11 @@ def where(residual: str | None, name: Callable[[int], str]) -> str:
     return "" if residual is None else f"  where {renamed(residual, name)}"
 
 
+def sources(condition_on_sources: str | None) -> str:
+    """``  where src = 7``: the condition on the sources of a path; empty without one."""
+    return where(condition_on_sources, lambda _: "src")
+
+
 def path_text(path: Automaton, inputs: Sequence[str]) -> str:
     """The path's regex over the names of its inputs."""
     if not _ONLY_NUMBERS.fullmatch(path.regex):

@@ -94,6 +94,19 @@ def nullable(r: Regex) -> bool:
             return False
 
 
+def has_closure(r: Regex) -> bool:
+    """Whether a part of the regex may repeat any number of times."""
+    match r:
+        case Star() | Plus():
+            return True
+        case Optional(part):
+            return has_closure(part)
+        case Concat(parts) | Alternation(parts):
+            return any(map(has_closure, parts))
+        case _:
+            return False
+
+
 def concat(parts: Iterable[Regex]) -> Regex:
     """``r1 · r2 · ...``; no parts give the empty word."""
     flat: list[Regex] = []
@@ -187,6 +200,24 @@ def nonempty(r: Regex) -> Regex:
             return part
         case _:
             return r
+
+
+def without_empty(r: Regex) -> Regex:
+    """The normal form of a regex for the words of ``r`` except the empty one."""
+    if not nullable(r):
+        return r
+    match r:
+        case Star(part) | Plus(part):
+            return plus(without_empty(part))
+        case Optional(part):
+            return without_empty(part)
+        case Alternation(parts):
+            return alternation(map(without_empty, parts))
+        case Concat(parts):
+            rest = concat(parts[1:])
+            return alternation([concat([without_empty(parts[0]), rest]), without_empty(rest)])
+        case _:
+            return NOTHING
 
 
 def inverse(r: Regex) -> Regex:

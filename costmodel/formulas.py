@@ -93,7 +93,8 @@ PATH_BY_ROOT = Formula(
     name="PATH by root",
 )
 """Ours: formula 12 on one of N partitions. All edges arrive, and each partition enters them all
-and grows its part of the trees; rO is the rate of its own results."""
+and grows its part of the trees; rO is the rate of its own results. The same formula holds where one
+in N vertices satisfies the condition on the sources."""
 
 
 def _path_by_results(trees: str) -> Formula:

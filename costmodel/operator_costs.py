@@ -10,15 +10,20 @@ from functools import lru_cache
 from math import isfinite
 
 from ..algebra import physical
+from ..algebra.predicate import Predicate
 from ..algebra.window import Window
 from . import formulas, joins
 from .characteristics import Characteristics
 from .model import COSTS, Applied, CostModel, Inputs, edges_of
+from .selectivity import condition
 
 HEADER_BYTES = 16
 """ts and exp of a row on the wire."""
 COLUMN_BYTES = 8
 """One encoded vertex of a row on the wire."""
+
+SMALLEST_SHARE = 1e-9
+"""The smallest share of vertices that a condition on the sources of a path leaves."""
 
 _PLAIN_COLUMN = re.compile("c[0-9]+")
 
@@ -112,8 +117,10 @@ def _s_path(
         formula = formulas.PATH_BY_RESULTS if n > 1 else formulas.PATH_BY_RESULTS_OF_ONE
         edges = sum([i.population for i in inputs])
         return formula, (rate, rate_out, output.population, edges, n, k)
-    if path.roots == "own":
-        return formulas.PATH_BY_ROOT, (rate, n, k, model.parallelism, rate_out)
+    bound = bound_share(path, inputs)
+    if path.roots == "own" or bound < 1:
+        partitions = model.parallelism if path.roots == "own" else 1
+        return formulas.PATH_BY_ROOT, (rate, n, k, partitions / bound, rate_out)
     return formulas.PATH, (rate, n, k, rate_out)
 
 
@@ -177,6 +184,17 @@ def path_inputs(
         cap = max([min(i.vertices, sum(i.distinct)) for i in inputs])
     vertices = min(cap, 2 * sum([i.population for i in inputs]))
     return rate, vertices, minimal_states(path)
+
+
+def bound_share(path: physical.AutomatonPath, inputs: Inputs) -> float:
+    """The share of the vertices from which a path grows trees: those that satisfy its condition."""
+    if path.sources is None:
+        return 1.0
+    starts = [(inputs[i], int(inverse)) for s, i, inverse, _ in path.transitions if s == 0]
+    rows, end = max(starts, key=lambda start: start[0].distinct[start[1]])
+    columns = (rows.columns[end],) if rows.columns else ()
+    share = condition(Predicate(path.sources)).share((rows.distinct[end],), columns)
+    return max(share, SMALLEST_SHARE)
 
 
 @lru_cache(maxsize=4096)

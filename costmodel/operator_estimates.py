@@ -34,12 +34,24 @@ def _(model: CostModel, operator: logical.WScanUnion, inputs: Inputs) -> Charact
 
 
 @ESTIMATES.add(logical.Path)
-def _(model: CostModel, operator: logical.Path, inputs: Inputs) -> Characteristics:
+def _path(model: CostModel, operator: logical.Path, inputs: Inputs) -> Characteristics:
     """Formulas 5 to 7; of simple paths the pairs of different vertices among any paths'."""
     any_paths = paths.path(operator.regex, inputs, model.reading)
     if operator.semantics is logical.PathSemantics.ARBITRARY:
         return any_paths
     return estimates.filtered(any_paths, condition(_NO_LOOPS), model.reading)
+
+
+@ESTIMATES.add(logical.BoundPath)
+def _(model: CostModel, operator: logical.BoundPath, inputs: Inputs) -> Characteristics:
+    """The pairs of the path whose source satisfies the condition.
+
+    A relation of sources is a step of the path, so that formula 5 gives the pairs of bound sources.
+    """
+    pairs = _path(model, logical.Path(operator.regex, operator.semantics), inputs)
+    if operator.sources is None:
+        return pairs
+    return estimates.filtered(pairs, condition(operator.sources), model.reading)
 
 
 ESTIMATES[logical.Filter] = lambda m, o, i: estimates.filtered(
@@ -48,6 +60,7 @@ ESTIMATES[logical.Filter] = lambda m, o, i: estimates.filtered(
 ESTIMATES[logical.Union] = lambda m, o, i: estimates.union(i, m.reading)
 ESTIMATES[logical.Project] = lambda m, o, i: estimates.projected(i[0], o.columns, m.reading)
 ESTIMATES[logical.Pattern] = lambda m, o, i: joins.joined(o, i, m.reading)
+ESTIMATES[logical.BoundPattern] = ESTIMATES[logical.Pattern]
 ESTIMATES[logical.FilteredPattern] = lambda m, o, i: joins.joined_where(o, i, m.reading)
 ESTIMATES[logical.Rewindow] = lambda m, o, i: estimates.rewindowed(i[0], o.window, m.reading)
 ESTIMATES[logical.Empty] = lambda m, o, i: estimates.empty(o.columns)

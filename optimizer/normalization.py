@@ -12,8 +12,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from ..algebra import regex
 from ..algebra.deadline import NO_DEADLINE, WITHOUT_PLAN, Deadline
 from ..algebra.logical import (
+    BoundPath,
+    BoundPattern,
     Empty,
     Filter,
     FilteredPattern,
@@ -61,22 +64,26 @@ def normalized(
 def absent_operators(expression: LogicalExpression) -> frozenset[type]:
     """The operators that no rule can bring into a query.
 
-    Rules make unions only from a PATH, and filters only from a predicate or simple paths.
+    Rules make unions only from a PATH, filters only from a predicate or simple paths, and bound
+    paths only from closures and simple paths.
     """
-    filters = unions = False
+    filters = unions = closures = simple = False
     for current in _inputs_first(expression):
         match current.operator:
             case Filter():
                 filters = True
-            case Path(_, semantics):
+            case Path(r, semantics):
                 unions = True
-                filters |= semantics is PathSemantics.SIMPLE
+                simple |= semantics is PathSemantics.SIMPLE
+                closures |= regex.has_closure(r)
             case Union():
                 unions = True
             case WScan() | WScanUnion():
                 filters |= any(s.predicate is not None for s in current.operator.scans)
                 unions |= len(current.operator.scans) > 1
-    absent: set[type] = set() if filters else {Filter, FilteredPattern}
+    absent: set[type] = set() if filters or simple else {Filter, FilteredPattern}
+    if not closures:
+        absent |= {BoundPattern} if simple else {BoundPattern, BoundPath}
     return frozenset(absent | (set() if unions else {Union, WScanUnion}))
 
 

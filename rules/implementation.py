@@ -170,6 +170,35 @@ class PathByOwnRoots(ImplementationRule[logical.Path]):
 
 
 @implementation
+class BoundPathByRoots(ImplementationRule[logical.BoundPath]):
+    """P_F[r](S)  ⇒  the operators for P[r](S), with trees from the roots that satisfy F alone
+
+    Without F, as over a relation of sources, they are those for P[r](S).
+    """
+
+    operator = logical.BoundPath
+
+    def implement(self, operator: logical.BoundPath) -> Iterator[PhysicalOperator]:
+        sources = None if operator.sources is None else operator.sources.sql
+        unbound = logical.Path(operator.regex, operator.semantics)
+        for rule in (PathBySPath, PathBySimplePath, PathBySlides, PathByOwnRoots):
+            for path in rule(self.settings).implement(unbound):
+                assert isinstance(path, AutomatonPath)
+                yield replace(path, sources=sources)
+
+
+@implementation
+class BoundPatternByHashJoin(ImplementationRule[logical.BoundPattern]):
+    """A ⋈ P[d·r](S)  ⇒  HASH_JOIN, where A binds the path"""
+
+    operator = logical.BoundPattern
+
+    def implement(self, operator: logical.BoundPattern) -> Iterator[PhysicalOperator]:
+        left, right = operator.bindings
+        yield physical.HashJoin((left, right), operator.output, operator.names)
+
+
+@implementation
 class RewindowByRuns(ImplementationRule[logical.Rewindow]):
     """W(S)  ⇒  REWINDOW, over the runs of each value"""
 

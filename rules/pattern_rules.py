@@ -26,7 +26,7 @@ class PatternCommute(TransformationRule):
     number = 7
     patterns = (Op(Pattern, Var("a"), Var("b")),)
     promise = Promise.REORDER
-    redundant = frozenset({"PatternCommute", "PatternToConcat"})
+    redundant = frozenset({"PatternCommute", "PatternToConcat", "JoinIntoPath"})
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
         a, b = match.root.inputs

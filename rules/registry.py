@@ -8,6 +8,7 @@ from typing import Any
 
 from ..algebra.limits import DEFAULT_STEPS
 from ..memo.pattern import Op
+from .bound_rules import FilterIntoPath, JoinIntoPath
 from .concat_rules import ConcatToPattern, PathInline, PatternToConcat, UnionToConcat
 from .filter_rules import (
     FilterIdempotent,
@@ -96,6 +97,8 @@ def transformation_rules() -> tuple[TransformationRule, ...]:
         ProjectIntoPattern(),
         FilterIntoPattern(),
         ProjectIntoFilteredPattern(),
+        FilterIntoPath(),
+        JoinIntoPath(),
     )
 
 
@@ -142,5 +145,7 @@ def idle_rules(absent: Collection[type]) -> frozenset[str]:
         return without.isdisjoint({pattern.of_type, *pattern.inner_types})
 
     return frozenset(
-        rule.name for rule in transformation_rules() if not any(map(can_match, rule.patterns))
+        rule.name
+        for rule in transformation_rules()
+        if rule.makes in without or not any(map(can_match, rule.patterns))
     )

@@ -129,6 +129,7 @@ class TransformationRule(ABC):
             which expressions are found.
         inherited: rules that are not applied to an expression that this rule adds if they are
             masked on the expression rewritten.
+        makes: an operator that is in each result; None if there is none that queries may lack.
         subsumed_by: rules that together find all that this rule does, wherever no relation
             occurs twice below an expression.
     """
@@ -141,6 +142,7 @@ class TransformationRule(ABC):
     excluded: ClassVar[frozenset[str]] = frozenset()
     inherited: ClassVar[frozenset[str]] = frozenset()
     subsumed_by: ClassVar[frozenset[str]] = frozenset()
+    makes: ClassVar[type | None] = None
 
     def considers(self, expression: GroupExpression, context: Context) -> bool:
         """Whether the rule may apply to any binding at this expression.

@@ -12,12 +12,15 @@ are equal.
 """
 
 from .base import LogicalExpression, LogicalOperator, LogicalQuery, PathSemantics
+from .bound import BoundPath, BoundPattern
 from .patterns import FilteredPattern, Path, Pattern
 from .roots import Aggregate, Report, Witness
 from .rows import Compute, Empty, Filter, Project, Rewindow, Union, WScan, WScanUnion
 
 __all__ = [
     "Aggregate",
+    "BoundPath",
+    "BoundPattern",
     "Compute",
     "Empty",
     "Filter",

@@ -125,20 +125,8 @@ class Path(LogicalOperator):
         the input references.
         """
 
-        def to_input(s: regex.Symbol) -> regex.Regex:
-            assert isinstance(s.ref, int)
-            return regex.Symbol(int(inputs[s.ref]), s.inverse)
-
-        over_inputs = regex.nonempty(regex.substitute(self.regex, to_input))
-        if isinstance(over_inputs, regex.Nothing):
-            return Empty(2), ()
-        order = regex.refs(over_inputs)
-        by_value = {int(i): i for i in inputs}
-        number = {ref: k for k, ref in enumerate(order)}
-        # Renumbering may not re-sort an alternation (that order would then depend on
-        # itself), so the tree is rebuilt as it stands.
-        renumbered = _relabelled(over_inputs, lambda s: regex.Symbol(number[s.ref], s.inverse))
-        return Path(renumbered, self.semantics), tuple(by_value[int(ref)] for ref in order)
+        r, used = canonical_regex(self.regex, inputs)
+        return (Empty(2), ()) if r is None else (Path(r, self.semantics), used)
 
     def width(self, inputs: Sequence[int]) -> int:
         return 2
@@ -147,6 +135,30 @@ class Path(LogicalOperator):
         """``a·b+  simple``."""
         simple = "" if self.semantics is PathSemantics.ARBITRARY else f"  {self.semantics}"
         return regex.text(self.regex, lambda ref: names.inputs[int(ref)]) + simple
+
+
+def canonical_regex(
+    r: regex.Regex, inputs: tuple[I, ...]
+) -> tuple[regex.Regex | None, tuple[I, ...]]:
+    """The canonical regex of a path over inputs, and the inputs that it reads in their order.
+
+    The regex is None if no non-empty word matches.
+    """
+
+    def to_input(s: regex.Symbol) -> regex.Regex:
+        assert isinstance(s.ref, int)
+        return regex.Symbol(int(inputs[s.ref]), s.inverse)
+
+    over_inputs = regex.nonempty(regex.substitute(r, to_input))
+    if isinstance(over_inputs, regex.Nothing):
+        return None, ()
+    order = regex.refs(over_inputs)
+    by_value = {int(i): i for i in inputs}
+    number = {ref: k for k, ref in enumerate(order)}
+    # Renumbering may not re-sort an alternation (that order would then depend on
+    # itself), so the tree is rebuilt as it stands.
+    renumbered = _relabelled(over_inputs, lambda s: regex.Symbol(number[s.ref], s.inverse))
+    return renumbered, tuple(by_value[int(ref)] for ref in order)
 
 
 def _relabelled(r: regex.Regex, relabel: Callable[[regex.Symbol], regex.Symbol]) -> regex.Regex:

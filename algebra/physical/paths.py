@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from .. import notation
+from .. import notation, predicate
 from ..automaton import MOST_STATES
 from ..limits import DEFAULT_STEPS
 from ..notation import InputNames
@@ -87,6 +87,8 @@ class AutomatonPath(FollowsAutomaton):
         regex: the regular expression, for people.
         roots: which paths a partition reports: those from ``all`` roots, or those from its ``own``
             roots, which hash to the partition. ``own`` needs inputs that are broadcast.
+        sources: the condition that the first vertex of a path satisfies, SQL over column ``c0``;
+            null for paths from every vertex. Trees grow from these vertices alone.
     """
 
     states: int
@@ -94,11 +96,14 @@ class AutomatonPath(FollowsAutomaton):
     accepting: tuple[int, ...]
     regex: str = field(default="", compare=False)
     roots: Literal["all", "own"] = "all"
+    sources: str | None = None
 
     names_inputs: ClassVar[bool] = True
 
     def check_bounds(self, inputs: int) -> None:
         self.check_automaton(inputs)
+        if self.sources is not None:
+            _ = predicate.checked(self.sources, 1)
 
     def output_width(self, inputs: Sequence[int]) -> int:
         require(all(width == 2 for width in inputs), "a path is made of pairs")
@@ -133,8 +138,9 @@ class AutomatonPath(FollowsAutomaton):
         yield (BROADCAST,) * len(widths)
 
     def arguments(self, names: InputNames) -> str:
-        """``a·b+ by root``."""
-        return notation.path_text(self, names.inputs) + (" by root" if self.roots == "own" else "")
+        """``a·b+ by root  where src = 7``."""
+        by = " by root" if self.roots == "own" else ""
+        return notation.path_text(self, names.inputs) + by + notation.sources(self.sources)
 
     def relation(self, below: Sequence[str]) -> str | None:
         """``(a·b+)``."""
@@ -159,7 +165,7 @@ class SPath(AutomatonPath, DeletionVariant):
         return self.update_pattern is None and len(self.accepting) == 1
 
     def arguments(self, names: InputNames) -> str:
-        """``a·b+ by root by RAPQ``."""
+        """``a·b+ by RAPQ``."""
         rapq = "" if self.update_pattern is None else " by RAPQ"
         return AutomatonPath.arguments(self, names) + rapq
 

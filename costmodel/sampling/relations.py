@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ...algebra import regex
 from ...algebra.logical import (
+    BoundPath,
     LogicalOperator,
     Path,
     PathSemantics,
@@ -91,7 +92,10 @@ def relation_of(operator: LogicalOperator, inputs: Sequence[Relation | None]) ->
             if len(relations) < len(inputs) or not relations:
                 return None
     match operator:
-        case Path(semantics=PathSemantics.ARBITRARY):
+        case (
+            Path(semantics=PathSemantics.ARBITRARY)
+            | BoundPath(semantics=PathSemantics.ARBITRARY, sources=None)
+        ):
             return _reach(operator.regex, relations)
         case Pattern():
             return _join(operator.bindings, operator.output, relations)

@@ -21,6 +21,8 @@ from .aggregate import AggregateOperator
 from .base import Operator
 from .coalesce import CoalesceOperator, CoalesceWithDeletions
 from .compute import ComputeOperator
+from .condition import Condition
+from .edges import IsRoot
 from .filter import FilterOperator
 from .join import JoinOperator, JoinWithDeletions
 from .path import PathOperator
@@ -50,10 +52,14 @@ class Site:
     dictionary: Dictionary
     partition: Partition
 
-    def own_roots(self, path: physical.AutomatonPath) -> OwnRoots | None:
-        """The roots that a path reports in this partition; None for all."""
-        divided = path.roots == "own" and self.partition.partitions > 1
-        return OwnRoots(self.dictionary, self.partition) if divided else None
+    def roots(self, path: physical.AutomatonPath) -> IsRoot | None:
+        """The test for the roots from which a path grows trees here; None for all."""
+        own = None
+        if path.roots == "own" and self.partition.partitions > 1:
+            own = OwnRoots(self.dictionary, self.partition)
+        if path.sources is None:
+            return own
+        return Sources(Condition(path.sources, 1, self.dictionary), own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +73,22 @@ class OwnRoots:
         """A mask of the vertex codes that belong to the partition."""
         belongs_to = self.dictionary.partitions(codes, self.partition.partitions)
         return np.asarray(belongs_to == self.partition.partition)
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """A test whether vertices satisfy the condition on sources, and another test if there is one.
+
+    It reads the first column of the condition alone.
+    """
+
+    condition: Condition
+    other: IsRoot | None
+
+    def __call__(self, codes: IntArray) -> NDArray[np.bool_]:
+        """A mask of the vertex codes that are sources."""
+        chosen = self.condition.mask(codes[np.newaxis])
+        return chosen if self.other is None else chosen & self.other(codes)
 
 
 Builder = Callable[[Any, Site], Operator]
@@ -97,14 +119,14 @@ def _(join: physical.HashJoin, site: Site) -> Operator:
 @BUILDERS.add(physical.SPath)
 def _(path: physical.SPath, site: Site) -> Operator:
     kind = PathWithDeletions if path.update_pattern else PathOperator
-    return kind(path, len(site.widths), site.own_roots(path))
+    return kind(path, len(site.widths), site.roots(path))
 
 
 BUILDERS[physical.SlidePath] = lambda path, site: SlidePathOperator(
-    path, len(site.widths), site.own_roots(path)
+    path, len(site.widths), site.roots(path)
 )
 BUILDERS[physical.SimplePath] = lambda path, site: SimplePathOperator(
-    path, len(site.widths), site.own_roots(path)
+    path, len(site.widths), site.roots(path)
 )
 BUILDERS[physical.WitnessPaths] = lambda witness, site: WitnessOperator(
     witness, len(site.widths) - 1, site.dictionary

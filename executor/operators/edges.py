@@ -108,4 +108,8 @@ def merged_rows(inputs: Sequence[Batch]) -> IntArray:
 
 def mark_roots(rows: IntArray, is_root: IsRoot | None) -> None:
     """Sets in each row the flags of the vertices that may be roots; all without ``is_root``."""
-    rows[ROW_ROOTS] = ALL_ROOTS if is_root is None else is_root(rows[0]) + 2 * is_root(rows[1])
+    if is_root is None:
+        rows[ROW_ROOTS] = ALL_ROOTS
+    else:
+        sources, targets = is_root(rows[:2].reshape(-1)).reshape(2, -1)
+        rows[ROW_ROOTS] = sources + 2 * targets

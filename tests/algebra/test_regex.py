@@ -62,6 +62,8 @@ def test_star_plus_optional_keep_the_language(r: Regex) -> None:
     assert language(optional(r)) == words | {""}
     assert regex.nullable(r) == ("" in words)
     assert language(regex.nonempty(r)) - {""} == words - {""}
+    assert language(regex.without_empty(r)) == words - {""}
+    assert not regex.nullable(regex.without_empty(r))
 
 
 @given(regexes, st.integers(0, 3), st.none() | st.integers(0, 4))

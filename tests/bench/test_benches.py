@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from bench import kernels, paired, search, simple_paths
+from bench import bound_paths, kernels, paired, search, simple_paths
 from bench.measuring import Spread, timed
 from bench.queries import TABLE_4_2, TABLE_5_1, cases
 from bench.running import measured
@@ -89,6 +89,14 @@ def test_kernels_count_the_results_of_a_plain_run(tmp_path: Path) -> None:
     assert chosen["edges"] == len(edges)
     assert chosen["share"] == 1.0
     assert {row["plan"] for row in rows} <= {"canonical", "chosen"}
+
+
+def test_bound_paths_are_measured_beside_unbound_ones(tmp_path: Path) -> None:
+    out = tmp_path / "bound.json"
+    bound_paths.main(days=3, only="hub", pairs=1, out=out)
+    rows = _read(out)["rows"]
+    assert {row["operators"] for row in rows} == {"S_PATH*"}
+    assert all(row["results"] > 0 and not row["same"] for row in rows)
 
 
 @pytest.mark.long

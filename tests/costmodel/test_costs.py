@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from headrace.algebra import physical, regex
 from headrace.algebra.automaton import minimal_dfa
-from headrace.algebra.logical import Path, Pattern
+from headrace.algebra.logical import BoundPath, Path, Pattern
+from headrace.algebra.predicate import Predicate
 from headrace.catalog import default_catalog
 from headrace.costmodel import COSTS, Assumptions, Characteristics, Constants, CostModel, formulas
 from headrace.costmodel.model import Kind
@@ -68,6 +69,32 @@ def test_path() -> None:
     expected = (2 + 4) * (insertion + expiration) + 10 * 2
     cost = MODEL.cost(s_path(regex.plus(regex.alternation([a, b]))), OUT, (A, B))
     assert isclose(cost, expected, rel_tol=1e-12)
+
+
+def test_path_of_some_sources_grows_their_share_of_the_trees() -> None:
+    """One of the 50 sources of A is bound; every edge enters the state still."""
+    path, n, k = s_path(regex.plus(a)), 60.0, 2
+    whole = MODEL.cost(path, OUT, (A,)) - 10 * 2
+    bound = MODEL.cost(replace(path, sources="c0 = 7"), OUT, (A,))
+    assert path_inputs(MODEL, path, (A,)) == (2.0, n, k)
+    assert isclose(bound, whole / 50 + 2 * 5 * k + 10 * 2, rel_tol=1e-12)
+
+
+@pytest.mark.parametrize("sources", ["c0 = 7", "c0 < 7", None])
+def test_bound_paths_have_no_more_results_and_cost_no_more(sources: str | None) -> None:
+    """Of a condition, or of a relation of one source."""
+    model, r = CostModel("saturating"), regex.plus(a)
+    every = model.characteristics(Path(r), (A,))
+    if sources is None:
+        one = Characteristics(0.1, 64.0, 1.0, (1.0, 1.0))
+        bound = model.characteristics(BoundPath(regex.concat([b, r])), (A, one))
+        cost = model.cost(s_path(regex.concat([b, r])), bound, (A, one))
+    else:
+        bound = model.characteristics(BoundPath(r, sources=Predicate(sources)), (A,))
+        cost = model.cost(replace(s_path(r), sources=sources), bound, (A,))
+    assert bound.population < every.population
+    assert bound.arrival_rate < every.arrival_rate
+    assert cost < model.cost(s_path(r), every, (A,))
 
 
 def test_coalesce() -> None:
@@ -295,6 +322,7 @@ EACH = (
     replace(JOIN, residual="c0 < c2"),
     PLUS,
     replace(PLUS, roots="own"),
+    replace(PLUS, sources="c0 = 7"),
     physical.SimplePath(*AUTOMATON),
     physical.SlidePath(*AUTOMATON, period=7),
     physical.WitnessPaths((0,), (0, 2), 0, 1, *AUTOMATON, ("a",)),

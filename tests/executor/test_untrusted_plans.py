@@ -228,6 +228,9 @@ MALICIOUS: dict[str, tuple[str | Change, str]] = {
     "a next state that is not there": (path(transitions=[[0, 0, False, 5]]), "leads to is 5"),
     "back to the start": (path(transitions=[[1, 0, False, 0]]), "leads to is 0"),
     "an input of no number": (path(transitions=[[0, 1, False, 1]]), "input of a transition is 1"),
+    "sources by a function": (path(sources="rm(c0)"), "not allowed"),
+    "sources by their targets": (path(sources="c1 = 'a'"), "not allowed"),
+    "sources that are no text": (path(sources=7), "valid string"),
     "a negative input number": (path(transitions=[[0, -1, False, 1]]), "transition is -1"),
     "two ways at once": (
         path(states=3, accepting=[1, 2], transitions=[[0, 0, False, 1], [0, 0, False, 2]]),

@@ -8,6 +8,8 @@ from headrace.algebra import logical, physical, regex, scalar
 from headrace.algebra.aggregates import AggregateCall
 from headrace.algebra.logical import (
     Aggregate,
+    BoundPath,
+    BoundPattern,
     Compute,
     Empty,
     Filter,
@@ -101,19 +103,24 @@ def _parts(operator: Hashable, inputs: tuple[str, ...]) -> tuple[str, str, tuple
         case ProjectColumns(columns):
             return "PROJECT", _listed(columns), inputs
         case Pattern(bindings, output):
-            return "join", _variables(output), _bound(bindings, inputs)
+            name = "bound join" if isinstance(operator, BoundPattern) else "join"
+            return name, _variables(output), _bound(bindings, inputs)
         case FilteredPattern(bindings, output, predicate):
             return "join", f"{_variables(output)} where {predicate}", _bound(bindings, inputs)
         case HashJoin(bindings, output, residual=residual):
             where = "" if residual is None else f" where {residual}"
             return "HASH_JOIN", _variables(output) + where, _bound(bindings, inputs)
+        case BoundPath(r, semantics, sources):
+            simple = " simple" if semantics is PathSemantics.SIMPLE else ""
+            where = "" if sources is None else f" where {sources}"
+            return "bound path", _over(r, inputs) + simple + where, ()
         case Path(r, semantics):
             simple = " simple" if semantics is PathSemantics.SIMPLE else ""
             return "path", _over(r, inputs) + simple, ()
-        case SPath(regex=text, roots=roots):
-            return "S_PATH", text + (" by root" if roots == "own" else ""), inputs
-        case SimplePath(regex=text, roots=roots) | SlidePath(regex=text, roots=roots):
-            return operator.op, text + (" by root" if roots == "own" else ""), inputs
+        case SPath() | SimplePath() | SlidePath():
+            where = "" if operator.sources is None else f" where {operator.sources}"
+            by = " by root" if operator.roots == "own" else ""
+            return operator.op, operator.regex + by + where, inputs
         case Exchange(spread, columns):
             return "EXCHANGE", f"{spread}({_listed(columns)})" if columns else spread, inputs
         case Compute(values):

@@ -6,10 +6,14 @@ import pytest
 
 from headrace.algebra import regex
 from headrace.algebra.logical import (
+    BoundPath,
+    BoundPattern,
     Empty,
     Filter,
     FilteredPattern,
     LogicalExpression,
+    Path,
+    PathSemantics,
     Pattern,
     Union,
     WScan,
@@ -21,6 +25,7 @@ from headrace.rules.registry import enabled_rules, idle_rules, transformation_ru
 from tests.optimizer.shapes import SetCosts, chain, optimize, path, pattern, scan
 
 A, B = scan("a"), scan("b")
+BOUND = (BoundPath, BoundPattern)
 RULES = enabled_rules()
 
 
@@ -87,9 +92,15 @@ def test_normalization_refuses_a_predicate_that_is_not_allowed() -> None:
 
 def test_a_query_without_filters_or_unions_skips_their_rules() -> None:
     absent = absent_operators(pattern(chain(3)))
-    assert absent == {Filter, FilteredPattern, Union, WScanUnion}
+    assert absent == {Filter, FilteredPattern, Union, WScanUnion, *BOUND}
     idle = idle_rules(absent)
-    assert {"FilterSwap", "UnionCommute", "PatternUnionDistribute", "UnionToConcat"} <= idle
+    assert {
+        "FilterSwap",
+        "UnionCommute",
+        "PatternUnionDistribute",
+        "UnionToConcat",
+        "JoinIntoPath",
+    } <= idle
     assert idle.isdisjoint({"PatternCommute", "PatternAssociate", "PatternToConcat"})
     assert idle_rules(()) == frozenset()
 
@@ -97,12 +108,17 @@ def test_a_query_without_filters_or_unions_skips_their_rules() -> None:
 @pytest.mark.parametrize(
     ("expression", "absent"),
     [
-        (where("c0 = 1", A), {Union, WScanUnion}),
+        (where("c0 = 1", A), {Union, WScanUnion, *BOUND}),
         (path(regex.plus(regex.Symbol(0)), A), {Filter, FilteredPattern}),
-        (LogicalExpression(Union(), (A, B)), {Filter, FilteredPattern}),
+        (path(regex.concat([regex.Symbol(0)] * 2), A), {Filter, FilteredPattern, *BOUND}),
+        (
+            LogicalExpression(Path(regex.Symbol(0), PathSemantics.SIMPLE), (A,)),
+            {BoundPattern},
+        ),
+        (LogicalExpression(Union(), (A, B)), {Filter, FilteredPattern, *BOUND}),
         (
             LogicalExpression(WScan("s", "a", A.operator.window, Predicate("c0 = 1"))),  # type: ignore[attr-defined]  # a scan
-            {Union, WScanUnion},
+            {Union, WScanUnion, *BOUND},
         ),
     ],
 )

@@ -58,6 +58,10 @@ def rows_of(expression: LogicalExpression, snapshot: Snapshot) -> set[Row]:
             }
             simple = semantics is logical.PathSemantics.SIMPLE
             return set((simple_pairs if simple else path_pairs)(as_written(path), relations))
+        case logical.BoundPath(path, semantics, sources):
+            any_source = LogicalExpression(logical.Path(path, semantics), expression.inputs)
+            pairs = rows_of(any_source, snapshot)
+            return {row for row in pairs if sources is None or _holds(sources.sql, row)}
         case logical.Rewindow():
             raise AssertionError("what is valid in a window of a result, no snapshot tells")
         case logical.Empty():
@@ -175,7 +179,8 @@ def _steps(path: physical.AutomatonPath, inputs: list[set[Row]]) -> Steps:
     for state, number, inverse, target in path.transitions:
         for first, second in inputs[number]:
             start, end = (second, first) if inverse else (first, second)
-            steps[state, start].add((target, end))
+            if state or path.sources is None or _holds(path.sources, (start,)):
+                steps[state, start].add((target, end))
     return steps
 
 

@@ -8,7 +8,10 @@
 * ``[x, z : E(x, y) ⋈ F(y, z)]``: a join, by variables of the inputs' columns; before the colon
   those of the result. ``where x < z`` at the end is a residual condition;
 * ``path[a·b*]``, ``simple[a+]``: any paths and simple paths along a regular expression of ``·``,
-  ``|``, ``*``, ``+``, ``?`` and ``^a``; ``<E>`` is an expression in place of a label.
+  ``|``, ``*``, ``+``, ``?`` and ``^a``; ``<E>`` is an expression in place of a label;
+* ``path[a+] from [c0 = 'x']``: a path whose sources satisfy a condition; ``path[<π[0, 0](a)>·b+]
+  from d``, one whose sources are those of its first step, and ``⋉`` in place of ``⋈`` the join with
+  the relation that binds a path.
 
 Variables are numbered by their first occurrence, inputs of a path too.
 """
@@ -17,12 +20,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from lark import Lark, Token, Transformer
 
 from headrace.algebra import regex
 from headrace.algebra.logical import (
+    BoundPath,
+    BoundPattern,
     Filter,
     FilteredPattern,
     LogicalExpression,
@@ -48,10 +54,10 @@ scan: LABEL CONDITION? SOURCE?
 scans: "{" scan ("," scan)+ "}"
 filter: "σ" CONDITION "(" expression ")"
 project: "π" "[" INT ("," INT)* "]" "(" expression ")"
-join: "[" names ":" atom ("⋈" atom)+ WHERE? "]"
+join: "[" names ":" atom (("⋈" | BINDING) atom)+ WHERE? "]"
 names: LABEL ("," LABEL)*
 atom: factor "(" names ")"
-path: SEMANTICS "[" regex "]"
+path: SEMANTICS "[" regex "]" SOURCES?
 ?regex: sequence ("|" sequence)* -> alternation
 ?sequence: repeated ("·" repeated)* -> concat
 ?repeated: step REPEAT? -> repeat
@@ -60,6 +66,8 @@ SEMANTICS.2: "path" | "simple"
 LABEL: /[a-z]\w*/
 CONDITION: /\[[^\]]+\]/
 SOURCE: /@\w+(\/\d+)?/
+SOURCES.2: /from (d|\[[^\]]+\])/
+BINDING: "⋉"
 WHERE.2: /where [^\]]+/
 REPEAT: "*" | "+" | "?"
 BACK: "^"
@@ -151,13 +159,16 @@ class _Reader(Transformer[Token, Any]):
 
     def join(self, items: list[Any]) -> LogicalExpression:
         output, *atoms = items
+        binding = any(item == "⋉" for item in atoms)
+        atoms = [item for item in atoms if item != "⋉"]
         where = str(atoms.pop()) if isinstance(atoms[-1], Token) else None
         number = {v: k for k, v in enumerate(dict.fromkeys(v for _, vs in atoms for v in vs))}
         bindings = tuple(tuple(number[v] for v in names) for _, names in atoms)
         kept = tuple(number[v] for v in output)
         inputs = tuple(expression for expression, _ in atoms)
         if where is None:
-            return LogicalExpression(Pattern(bindings, kept), inputs)
+            kind = BoundPattern if binding else Pattern
+            return LogicalExpression(kind(bindings, kept), inputs)
         left, right = bindings
         sql = re.sub(r"(?<!')\b[a-z]\w*\b(?!')", lambda m: _column(m[0], number), where[6:])
         return LogicalExpression(FilteredPattern((left, right), kept, Predicate(sql)), inputs)
@@ -181,8 +192,11 @@ class _Reader(Transformer[Token, Any]):
         return _Steps.merged(parts, regex.alternation)
 
     def path(self, items: list[Any]) -> LogicalExpression:
-        kind, steps = items
+        kind, steps, *sources = items
         semantics = PathSemantics.SIMPLE if kind == "simple" else PathSemantics.ARBITRARY
+        if sources:
+            condition = None if sources[0] == "from d" else Predicate(sources[0][6:-1])
+            return LogicalExpression(BoundPath(steps.regex, semantics, condition), steps.inputs)
         return LogicalExpression(Path(steps.regex, semantics), steps.inputs)
 
 
@@ -209,10 +223,14 @@ def written(expression: LogicalExpression) -> str:
             right = expression.inputs[1].operator
             return f"{parts[0]} ∪ " + (f"({parts[1]})" if isinstance(right, Union) else parts[1])
         case Pattern(bindings, output):
-            return _join(bindings, output, expression.inputs, parts, "")
+            sign = " ⋉ " if isinstance(expression.operator, BoundPattern) else " ⋈ "
+            return _join(bindings, output, expression.inputs, parts, "", sign)
         case FilteredPattern(bindings, output, predicate):
             sql = re.sub(r"\bc(\d+)\b", lambda m: _name(int(m[1])), predicate.sql)
             return _join(bindings, output, expression.inputs, parts, f" where {sql}")
+        case BoundPath(tree, semantics, sources):
+            path = replace(expression, operator=Path(tree, semantics))
+            return f"{written(path)} from {f'[{sources.sql}]' if sources else 'd'}"
         case Path(tree, semantics):
             steps = [
                 part if isinstance(below.operator, WScan) else f"<{part}>"
@@ -238,12 +256,13 @@ def _join(
     inputs: tuple[LogicalExpression, ...],
     parts: list[str],
     where: str,
+    sign: str = " ⋈ ",
 ) -> str:
     atoms = []
     for binding, below, part in zip(bindings, inputs, parts, strict=True):
         enclosed = f"({part})" if isinstance(below.operator, Union) else part
         atoms.append(f"{enclosed}({_names(binding)})")
-    return f"[{_names(output)} : {' ⋈ '.join(atoms)}{where}]"
+    return f"[{_names(output)} : {sign.join(atoms)}{where}]"
 
 
 def _scan(scan: WScan) -> str:

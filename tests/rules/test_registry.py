@@ -56,6 +56,8 @@ def test_names_are_unique_and_each_operator_can_be_computed() -> None:
         "Pattern",
         "FilteredPattern",
         "Path",
+        "BoundPath",
+        "BoundPattern",
         "Empty",
         "Compute",
         "Aggregate",
