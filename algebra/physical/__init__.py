@@ -14,6 +14,7 @@ from .base import OPERATORS, PhysicalOperator, WithDeletions, registered
 from .groups import AggregateRows, ReportRows, Rewindow
 from .joins import HashJoin, Horizon
 from .moves import Coalesce, Exchange, Retract, ToKernel
+from .multiway import MultiwayJoin
 from .paths import (
     AutomatonPath,
     FollowsAutomaton,
@@ -38,6 +39,7 @@ __all__ = [
     "HashJoin",
     "Horizon",
     "MergeUnion",
+    "MultiwayJoin",
     "PhysicalOperator",
     "ProjectColumns",
     "ReportRows",

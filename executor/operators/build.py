@@ -23,6 +23,7 @@ from .coalesce import CoalesceOperator, CoalesceWithDeletions
 from .compute import ComputeOperator
 from .filter import FilterOperator
 from .join import JoinOperator, JoinWithDeletions
+from .multiway import MultiwayOperator
 from .path import PathOperator
 from .path_with_deletions import PathWithDeletions
 from .report import ReportOperator
@@ -100,6 +101,9 @@ def _(path: physical.SPath, site: Site) -> Operator:
     return kind(path, len(site.widths), site.own_roots(path))
 
 
+BUILDERS[physical.MultiwayJoin] = lambda join, site: MultiwayOperator(
+    join, site.widths, site.dictionary
+)
 BUILDERS[physical.SlidePath] = lambda path, site: SlidePathOperator(
     path, len(site.widths), site.own_roots(path)
 )
