@@ -11,9 +11,9 @@ from math import isfinite
 
 from ..algebra import physical
 from ..algebra.window import Window
-from . import formulas, joins
+from . import formulas, joins, multiway
 from .characteristics import Characteristics
-from .model import COSTS, Applied, CostModel, Inputs, edges_of
+from .model import ARRANGEMENTS, COSTS, Applied, CostModel, Inputs, edges_of
 
 HEADER_BYTES = 16
 """ts and exp of a row on the wire."""
@@ -100,6 +100,24 @@ def _(
         formula = formulas.JOIN_WITH_RESIDUAL if ours else formulas.PATTERN_WITH_RESIDUAL
         return formula, (*quantities, pairs)
     return formulas.JOIN if ours else formulas.PATTERN, quantities
+
+
+@COSTS.add(physical.MultiwayJoin)
+def _(
+    _model: CostModel, join: physical.MultiwayJoin, output: Characteristics, inputs: Inputs
+) -> Applied:
+    rate = sum([i.arrival_rate for i in inputs])
+    population = sum([i.population for i in inputs])
+    walked = multiway.work(join, output, inputs)
+    entered = len(physical.indexes_of(join)) / len(inputs)
+    quantities = rate, population, entered, walked, output.arrival_rate
+    atoms = tuple([inputs[read] for read in join.reads])
+    if join.residual is not None and (rows := joins.pairs_of(join, output, atoms)):
+        return formulas.MULTIWAY_WITH_RESIDUAL, (*quantities, rows)
+    return formulas.MULTIWAY, quantities
+
+
+ARRANGEMENTS[physical.MultiwayJoin] = lambda m, o, out, i: multiway.arranged(o, out, i)
 
 
 @COSTS.add(physical.SPath)

@@ -185,7 +185,8 @@ class Coster(MemoListener):
                         operator = operator.over_deletions()
                     if (operator, read) not in cheapest_choices:
                         costed = self._costed(operator, group, read, uncoalesced)
-                        local = self.cost_model.cost(operator, *costed)
-                        choice = Choice(operator, read, local, rule.name, expression.id, costed)
+                        arranged = self.cost_model.arranged(operator, *costed)
+                        local = self.cost_model.cost(arranged, *costed)
+                        choice = Choice(arranged, read, local, rule.name, expression.id, costed)
                         cheapest_choices[operator, read] = choice
         return tuple(sorted(cheapest_choices.values(), key=lambda c: (c.local, c.source)))

@@ -24,6 +24,7 @@ from .filter_rules import (
     OrToFilterUnion,
 )
 from .implementation import IMPLEMENTATIONS
+from .multiway_rules import FilterIntoMultiway, PatternToMultiway, ProjectIntoMultiway
 from .path_rules import (
     AlternationToUnion,
     LabelToPath,
@@ -96,6 +97,9 @@ def transformation_rules() -> tuple[TransformationRule, ...]:
         ProjectIntoPattern(),
         FilterIntoPattern(),
         ProjectIntoFilteredPattern(),
+        PatternToMultiway(),
+        FilterIntoMultiway(),
+        ProjectIntoMultiway(),
     )
 
 

@@ -12,7 +12,7 @@ are equal.
 """
 
 from .base import LogicalExpression, LogicalOperator, LogicalQuery, PathSemantics
-from .patterns import FilteredPattern, Path, Pattern
+from .patterns import FilteredPattern, MultiwayPattern, Path, Pattern
 from .roots import Aggregate, Report, Witness
 from .rows import Compute, Empty, Filter, Project, Rewindow, Union, WScan, WScanUnion
 
@@ -25,6 +25,7 @@ __all__ = [
     "LogicalExpression",
     "LogicalOperator",
     "LogicalQuery",
+    "MultiwayPattern",
     "Path",
     "PathSemantics",
     "Pattern",

@@ -14,7 +14,7 @@ from .base import OPERATORS, PhysicalOperator, WithDeletions, registered
 from .groups import AggregateRows, ReportRows, Rewindow
 from .joins import HashJoin, Horizon
 from .moves import Coalesce, Exchange, Retract, ToKernel
-from .multiway import MultiwayJoin
+from .multiway import MultiwayJoin, indexes_of
 from .paths import (
     AutomatonPath,
     FollowsAutomaton,
@@ -54,5 +54,6 @@ __all__ = [
     "WindowScanUnion",
     "WithDeletions",
     "WitnessPaths",
+    "indexes_of",
     "registered",
 ]

@@ -160,3 +160,17 @@ class MultiwayJoin(DeletionVariant):
     def relation(self, below: Sequence[str]) -> str | None:
         """``(a⋈b⋈c)``."""
         return f"({'⋈'.join(below[read] for read in self.reads)})"
+
+
+def indexes_of(join: MultiwayJoin) -> list[tuple[int, tuple[int, ...]]]:
+    """The indexes of a multiway join: the input, and the one or two columns of each.
+
+    Each atom needs one over its shared columns, and one over each of two.
+    """
+    shared = join_variables(join.bindings)
+    indexes: set[tuple[int, tuple[int, ...]]] = set()
+    for read, binding in zip(join.reads, join.bindings, strict=True):
+        columns = tuple([c for c, v in enumerate(binding) if v in shared])
+        indexes.update((read, (column,)) for column in columns)
+        indexes.add((read, columns))
+    return sorted(indexes)

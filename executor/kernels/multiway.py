@@ -109,7 +109,7 @@ def _head(held: Relations, program: Program, work: Work, atom: int, index: int) 
     """The slot of the chain of rows of an atom that the values of the variables lead to."""
     first = _key(held, program, work, atom, index, 0)
     second = _key(held, program, work, atom, index, 1)
-    return find_head(held, program.relation[atom], index, first, second)
+    return find_head(held, index, first, second)
 
 
 @kernel

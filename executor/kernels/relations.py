@@ -6,7 +6,8 @@ the next row with the same key. A *set* holds each value once, with its largest 
 streams with deletions, holds a value once for each of its expiries, and counts its copies.
 
 An index is over one or two columns of a relation. ``heads``, int64[slots, 4] with open addressing,
-leads from a key of any index to the first row of its chain, and has the length of the chain.
+leads from a key of any index to the first row of its chain, and has the length of the chain. It
+holds the keys themselves, so that a look-up without a match reads no row.
 """
 
 from __future__ import annotations
@@ -29,8 +30,9 @@ HEADER_FIELDS = IS_BAG + 2
 RELATION, EXPIRY, COPIES, NEXT = range(4)
 FIELDS = NEXT
 
-# Fields of a head: the hash of the key, the index, the first row, the rows of the chain.
-HASH, INDEX, FIRST, DEGREE, HEAD_FIELDS = range(5)
+# Fields of a head: the first column of the key with the number of the index, the second column or
+# EMPTY, the first row, the rows of the chain.
+KEY, SECOND, FIRST, DEGREE, HEAD_FIELDS = range(5)
 
 
 class Relations(NamedTuple):
@@ -56,21 +58,18 @@ class Relations(NamedTuple):
 
 
 @kernel
-def find_head(held: Relations, relation: int, index: int, first: int, second: int) -> int:
-    """The slot of the chain of a key in an index of a relation, or the free slot for it.
+def find_head(held: Relations, index: int, first: int, second: int) -> int:
+    """The slot of the chain of a key in an index, or the free slot for it.
 
     ``second`` is EMPTY for an index over one column.
     """
-    heads, rows = held.heads, held.rows
-    one, other = held.keys[index, 0], held.keys[index, 1]
-    hashed = mixed(mixed(mixed(index) + first) + second)
+    heads = held.heads
+    key = first * held.keys.shape[0] + index
     mask = heads.shape[0] - 1
-    slot = hashed & mask
-    while heads[slot, FIRST] != EMPTY:
-        if heads[slot, HASH] == hashed and heads[slot, INDEX] == index:
-            row = heads[slot, FIRST]
-            if rows[row, one] == first and (other == EMPTY or rows[row, other] == second):
-                break
+    slot = mixed(mixed(key) + second) & mask
+    while heads[slot, FIRST] != EMPTY and (
+        heads[slot, KEY] != key or heads[slot, SECOND] != second
+    ):
         slot = (slot + 1) & mask
     return slot
 
@@ -125,12 +124,11 @@ def _append(
         one, other = held.keys[index, 0], held.keys[index, 1]
         first = rows[row, one]
         second = rows[row, other] if other != EMPTY else EMPTY
-        at = find_head(held, relation, index, first, second)
-        heads = held.heads
+        at, heads = find_head(held, index, first, second), held.heads
         rows[row, after + NEXT + index - begin] = heads[at, FIRST]
         if heads[at, FIRST] == EMPTY:
-            heads[at, HASH] = mixed(mixed(mixed(index) + first) + second)
-            heads[at, INDEX] = index
+            heads[at, KEY] = first * held.keys.shape[0] + index
+            heads[at, SECOND] = second
             heads[at, DEGREE] = 0
         heads[at, FIRST] = row
         heads[at, DEGREE] += 1

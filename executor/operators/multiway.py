@@ -8,7 +8,7 @@ import numpy as np
 
 from ...algebra.differences import differences, unequal_columns
 from ...algebra.joins import join_variables
-from ...algebra.physical import MultiwayJoin
+from ...algebra.physical import MultiwayJoin, indexes_of
 from ...algebra.predicate import Predicate
 from ..batch import Batch, IntArray, merge_order
 from ..dictionary import Dictionary
@@ -21,8 +21,8 @@ from .condition import Condition
 
 _SMALLEST = 64
 
-Index = tuple[int, int, int]
-"""A relation and the one or two columns of an index; EMPTY for no second column."""
+Index = tuple[int, tuple[int, ...]]
+"""A relation and the one or two columns of an index."""
 
 
 class RelationStore(Swept):
@@ -39,12 +39,12 @@ class RelationStore(Swept):
         self.widest = max(widths)
         self.header[held.IS_BAG] = bag
         self.header[held.AFTER] = self.widest
-        relations = [relation for relation, *_ in indexes]
+        relations = [relation for relation, _ in indexes]
         counts = [relations.count(relation) for relation in range(len(widths))]
         self._most_indexes = max(counts)
         self._widths: IntArray = np.array(widths, np.int64)
         self._first_index: IntArray = np.cumsum([0, *counts], dtype=np.int64)
-        self._keys: IntArray = np.array([columns for _, *columns in indexes], np.int64)
+        self._keys: IntArray = np.array([(*columns, EMPTY)[:2] for _, columns in indexes], np.int64)
         self.arrays = self._new_arrays(_SMALLEST)
 
     def _new_arrays(self, capacity: int) -> held.Relations:
@@ -87,7 +87,7 @@ class MultiwayOperator(Holding):
         self, join: MultiwayJoin, widths: Sequence[int], dictionary: Dictionary | None = None
     ) -> None:
         self._dictionary = dictionary or Dictionary()
-        indexes = _indexes(join)
+        indexes = indexes_of(join)
         self._store = RelationStore(widths, indexes, bag=join.update_pattern is not None)
         self._stores = (self._store,)
         self._width = len(join.output)
@@ -172,17 +172,6 @@ def _shared_columns(join: MultiwayJoin, atom: int) -> tuple[int, ...]:
     return tuple([c for c, v in enumerate(join.bindings[atom]) if v in shared])
 
 
-def _indexes(join: MultiwayJoin) -> list[Index]:
-    """For each atom an index over its shared columns, and one over each of two."""
-    indexes: set[Index] = set()
-    for atom, relation in enumerate(join.reads):
-        columns = _shared_columns(join, atom)
-        indexes.update((relation, column, EMPTY) for column in columns)
-        if len(columns) == 2:
-            indexes.add((relation, *columns))
-    return sorted(indexes)
-
-
 def _program(
     join: MultiwayJoin,
     widths: Sequence[int],
@@ -207,13 +196,12 @@ def _program(
             for place, atom in enumerate(stage, start=level):
                 columns = _shared_columns(join, atom)
                 relation = join.reads[atom]
-                probe = (relation, *columns) if len(columns) == 2 else (relation, *columns, EMPTY)
                 levels[delta, place, kernel.ATOM] = atom
-                levels[delta, place, kernel.PROBE] = indexes.index(probe)
+                levels[delta, place, kernel.PROBE] = indexes.index((relation, columns))
                 before = [c for c in columns if join.bindings[atom][c] != variable]
                 if variable is not None and len(columns) == 2:
-                    listed = (relation, before[0], EMPTY)
-                    levels[delta, place, kernel.LIST] = indexes.index(listed)
+                    listed = indexes.index((relation, (before[0],)))
+                    levels[delta, place, kernel.LIST] = listed
                 levels[delta, place, kernel.BEGIN] = level
                 levels[delta, place, kernel.END] = level + len(stage)
             waiting = [atom for atom in waiting if atom not in stage]

@@ -13,6 +13,7 @@ from headrace.algebra.physical import (
     FilterRows,
     HashJoin,
     MergeUnion,
+    MultiwayJoin,
     PhysicalOperator,
     ProjectColumns,
     SlidePath,
@@ -104,6 +105,8 @@ class _Spreading:
                 inputs = self._for_union(old.inputs)
             case HashJoin():
                 inputs = self._for_join(operator, old.inputs)
+            case MultiwayJoin():
+                inputs = self._for_multiway(operator, old.inputs)
             case SPath() | SlidePath():
                 if self._random.random() < 0.7:
                     operator = replace(operator, roots="own")
@@ -142,6 +145,19 @@ class _Spreading:
                 return [self._exchange(i, Exchange("single")) for i in nodes]
             case _:
                 return [self._home(left), self._everywhere(right)]
+
+    def _for_multiway(self, join: MultiwayJoin, nodes: tuple[int, ...]) -> list[Spread]:
+        """One of the distributions that the law allows over exchanges."""
+        widths = [self._width(node) for node in nodes]
+        wanted = [lies for lies in join.input_distributions(widths) if set(lies) != {BROADCAST}]
+        return [
+            self._everywhere(node)
+            if lies == BROADCAST
+            else self._home(node)
+            if lies == ANY
+            else self._exchange(node, Exchange(lies.spread, lies.columns))
+            for node, lies in zip(nodes, self._random.choice(wanted), strict=True)
+        ]
 
     def _gathered(self, node: int) -> Spread:
         """The rows of each value on one partition."""

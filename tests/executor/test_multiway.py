@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import permutations
 from random import Random
@@ -99,8 +100,7 @@ def orders_of(join: MultiwayJoin, random: Random) -> tuple[tuple[int, ...], ...]
 
 
 def with_orders(join: MultiwayJoin, seed: int) -> MultiwayJoin:
-    orders = orders_of(join, Random(seed))
-    return MultiwayJoin(join.reads, join.bindings, join.output, orders, residual=join.residual)
+    return replace(join, orders=orders_of(join, Random(seed)))
 
 
 @pytest.mark.parametrize("name", JOINS)

@@ -7,6 +7,7 @@
 * ``σ[c0 = c1](E)``, ``π[1, 0](E)``, ``E ∪ F``: filter, projection, union;
 * ``[x, z : E(x, y) ⋈ F(y, z)]``: a join, by variables of the inputs' columns; before the colon
   those of the result. ``where x < z`` at the end is a residual condition;
+* ``multiway[x, z : E(x, y) ⋈ F(y, z) ⋈ ..]``: the same of three or more inputs at once;
 * ``path[a·b*]``, ``simple[a+]``: any paths and simple paths along a regular expression of ``·``,
   ``|``, ``*``, ``+``, ``?`` and ``^a``; ``<E>`` is an expression in place of a label.
 
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from lark import Lark, Token, Transformer
 
@@ -26,6 +27,7 @@ from headrace.algebra.logical import (
     Filter,
     FilteredPattern,
     LogicalExpression,
+    MultiwayPattern,
     Path,
     PathSemantics,
     Pattern,
@@ -43,12 +45,14 @@ WINDOW = Window(6, 2)
 GRAMMAR = r"""
 ?start: expression
 ?expression: factor | expression "∪" factor -> union
-?factor: scan | scans | filter | project | join | path | "(" expression ")"
+?factor: scan | scans | filter | project | join | multiway | path | "(" expression ")"
 scan: LABEL CONDITION? SOURCE?
 scans: "{" scan ("," scan)+ "}"
 filter: "σ" CONDITION "(" expression ")"
 project: "π" "[" INT ("," INT)* "]" "(" expression ")"
-join: "[" names ":" atom ("⋈" atom)+ WHERE? "]"
+join: "[" joined "]"
+multiway: "multiway" "[" joined "]"
+joined: names ":" atom ("⋈" atom)+ WHERE?
 names: LABEL ("," LABEL)*
 atom: factor "(" names ")"
 path: SEMANTICS "[" regex "]"
@@ -79,6 +83,15 @@ def parse(text: str) -> LogicalExpression:
     read = _Reader().transform(tree)
     assert isinstance(read, LogicalExpression)
     return read
+
+
+class _Join(NamedTuple):
+    """The parts of a join: bindings, output, residual and inputs."""
+
+    bindings: tuple[tuple[int, ...], ...]
+    output: tuple[int, ...]
+    predicate: Predicate | None
+    inputs: tuple[LogicalExpression, ...]
 
 
 class _Steps:
@@ -149,18 +162,30 @@ class _Reader(Transformer[Token, Any]):
         expression, names = items
         return expression, names
 
-    def join(self, items: list[Any]) -> LogicalExpression:
+    def joined(self, items: list[Any]) -> _Join:
         output, *atoms = items
         where = str(atoms.pop()) if isinstance(atoms[-1], Token) else None
         number = {v: k for k, v in enumerate(dict.fromkeys(v for _, vs in atoms for v in vs))}
         bindings = tuple(tuple(number[v] for v in names) for _, names in atoms)
-        kept = tuple(number[v] for v in output)
+        predicate = None
+        if where is not None:
+            sql = re.sub(r"(?<!')\b[a-z]\w*\b(?!')", lambda m: _column(m[0], number), where[6:])
+            predicate = Predicate(sql)
         inputs = tuple(expression for expression, _ in atoms)
-        if where is None:
+        return _Join(bindings, tuple(number[v] for v in output), predicate, inputs)
+
+    def join(self, joins: list[_Join]) -> LogicalExpression:
+        ((bindings, kept, predicate, inputs),) = joins
+        if predicate is None:
             return LogicalExpression(Pattern(bindings, kept), inputs)
         left, right = bindings
-        sql = re.sub(r"(?<!')\b[a-z]\w*\b(?!')", lambda m: _column(m[0], number), where[6:])
-        return LogicalExpression(FilteredPattern((left, right), kept, Predicate(sql)), inputs)
+        return LogicalExpression(FilteredPattern((left, right), kept, predicate), inputs)
+
+    def multiway(self, joins: list[_Join]) -> LogicalExpression:
+        ((bindings, kept, predicate, inputs),) = joins
+        pattern = MultiwayPattern(tuple(range(len(inputs))), bindings, kept, predicate)
+        operator, used = pattern.canonical(tuple(map(inputs.index, inputs)))
+        return LogicalExpression(operator, tuple([inputs[k] for k in used]))
 
     def step(self, items: list[Any]) -> _Steps:
         inner = items[-1]
@@ -211,8 +236,11 @@ def written(expression: LogicalExpression) -> str:
         case Pattern(bindings, output):
             return _join(bindings, output, expression.inputs, parts, "")
         case FilteredPattern(bindings, output, predicate):
-            sql = re.sub(r"\bc(\d+)\b", lambda m: _name(int(m[1])), predicate.sql)
-            return _join(bindings, output, expression.inputs, parts, f" where {sql}")
+            return _join(bindings, output, expression.inputs, parts, _where(predicate))
+        case MultiwayPattern(reads, bindings, output, predicate):
+            below = tuple([expression.inputs[read] for read in reads])
+            names = [parts[read] for read in reads]
+            return "multiway" + _join(bindings, output, below, names, _where(predicate))
         case Path(tree, semantics):
             steps = [
                 part if isinstance(below.operator, WScan) else f"<{part}>"
@@ -222,6 +250,12 @@ def written(expression: LogicalExpression) -> str:
             return f"{kind}[{regex.text(tree, lambda ref: steps[int(ref)])}]"
         case other:
             return repr(other)
+
+
+def _where(predicate: Predicate | None) -> str:
+    if predicate is None:
+        return ""
+    return " where " + re.sub(r"\bc(\d+)\b", lambda m: _name(int(m[1])), predicate.sql)
 
 
 def _name(variable: int) -> str:
