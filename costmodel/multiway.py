@@ -142,13 +142,10 @@ def arranged(
     """The join with the cheapest order after the rows of each atom."""
     extensions = Extensions(join, inputs)
     factor = _closing(extensions, join.orders, output)
-    orders = [
-        min(
-            extensions.orders(delta),
-            key=lambda order, delta=delta: extensions.effort(delta, order, factor).work,
-        )
-        for delta in range(len(join.bindings))
-    ]
+    orders = []
+    for delta in range(len(join.bindings)):
+        efforts = ((extensions.effort(delta, o, factor).work, o) for o in extensions.orders(delta))
+        orders.append(min(efforts)[1])
     return replace(join, orders=tuple(orders))
 
 

@@ -6,6 +6,7 @@ A new physical operator needs one entry here.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 from math import isfinite
 
@@ -104,11 +105,14 @@ def _(
 
 @COSTS.add(physical.MultiwayJoin)
 def _(
-    _model: CostModel, join: physical.MultiwayJoin, output: Characteristics, inputs: Inputs
+    model: CostModel, join: physical.MultiwayJoin, output: Characteristics, inputs: Inputs
 ) -> Applied:
+    """With own values, each partition walks and looks up its part of the rows."""
     rate = sum([i.arrival_rate for i in inputs])
     population = sum([i.population for i in inputs])
-    walked = multiway.work(join, output, inputs)
+    over = model.parallelism if join.own is not None else 1
+    results = replace(output, arrival_rate=output.arrival_rate * over)
+    walked = multiway.work(join, results, inputs) / over
     entered = len(physical.indexes_of(join)) / len(inputs)
     quantities = rate, population, entered, walked, output.arrival_rate
     atoms = tuple([inputs[read] for read in join.reads])

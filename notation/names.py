@@ -74,7 +74,7 @@ class Names:
                 return notation.joined_inputs(operator.bindings, operator.output, inputs)
             case logical.MultiwayPattern():
                 below = [inputs[read] for read in operator.reads]
-                residual = operator.predicate and operator.predicate.sql
+                residual = None if operator.predicate is None else operator.predicate.sql
                 return _joined(operator.bindings, operator.output, residual, below)
             case physical.MultiwayJoin():
                 below = [inputs[read] for read in operator.reads]

@@ -151,7 +151,7 @@ class MultiwayPattern(LogicalOperator):
         """``x,y ⋈ y,z ⋈ z,x → x,y,z  on x,y,z  where x < z``."""
         name = notation.variable_names(self.names)
         joined = notation.joined(self.bindings, self.output, name)
-        return joined + notation.where(self.predicate and self.predicate.sql, name)
+        return joined + notation.where(None if self.predicate is None else self.predicate.sql, name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,8 @@ class MultiwayJoin(DeletionVariant):
         orders: for each atom the order in which the shared variables of the other atoms are bound
             after a row of the atom.
         variables: the names of the variables, for people.
+        own: with several partitions, a shared variable: each partition has copies of all inputs
+            and reports the results whose value of the variable belongs to it. Null for all results.
         residual: a condition that every result satisfies, as SQL over columns ``c0``, ``c1``, ...
             that stand for the variables; null for none.
         update_pattern: the variant for inputs with deletions; null without deletions.
@@ -45,6 +47,7 @@ class MultiwayJoin(DeletionVariant):
     output: tuple[int, ...]
     orders: tuple[tuple[int, ...], ...]
     variables: tuple[str, ...] = field(default=(), compare=False)
+    own: int | None = field(default=None, hash=False)
     residual: str | None = field(default=None, hash=False)
     update_pattern: WithDeletions = field(default=None, hash=False)
     op: Literal["MULTIWAY_JOIN"] = "MULTIWAY_JOIN"
@@ -90,6 +93,7 @@ class MultiwayJoin(DeletionVariant):
                 near = connected_to(self.bindings, variable)
                 require(bool(near & bound), "an order binds a variable beside no bound one")
                 bound.add(variable)
+        require(self.own is None or self.own in shared, "the variable of own values is not shared")
         bound = {v for binding in self.bindings for v in binding}
         require(set(self.output) <= bound, "an output variable is not bound")
         if self.residual is not None:
@@ -111,9 +115,15 @@ class MultiwayJoin(DeletionVariant):
         return tuple(self.variables[v] for v in binding)
 
     def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
-        """All on one partition; or hashed on one variable by each atom whose input is no copy."""
+        """All on one partition; or hashed on one variable by each atom whose input is no copy.
+
+        With ``own`` all inputs are copies, and the results are hashed on the variable.
+        """
         if NOTHING in inputs:
             return NOTHING
+        if self.own is not None:
+            require(set(inputs) == {BROADCAST}, "own values need copies of all inputs")
+            return hashed_by([i for i, variable in enumerate(self.output) if variable == self.own])
         if len(set(inputs)) == 1 and inputs[0] in (SINGLE, BROADCAST):
             return inputs[0]
         divided = [k for k, read in enumerate(self.reads) if inputs[read] != BROADCAST]
@@ -130,6 +140,9 @@ class MultiwayJoin(DeletionVariant):
     def input_distributions(self, widths: Sequence[int]) -> Iterator[tuple[Distribution, ...]]:
         """Hashed on each variable where all atoms of an input have it in one column, copies of the
         other inputs; one input divided, and copies of the others; all on one partition."""
+        if self.own is not None:
+            yield (BROADCAST,) * len(widths)
+            return
         for variable in sorted(join_variables(self.bindings)):
             lie = tuple([self._hashed_on(variable, position) for position in range(len(widths))])
             if set(lie) != {BROADCAST}:
@@ -155,7 +168,8 @@ class MultiwayJoin(DeletionVariant):
         name = notation.variable_names(self.variables)
         joined = notation.joined(self.bindings, self.output, name)
         orders = " / ".join(",".join(map(name, order)) for order in self.orders)
-        return f"{joined}{notation.where(self.residual, name)}  binding {orders}"
+        own = "" if self.own is None else f"  own {name(self.own)}"
+        return f"{joined}{notation.where(self.residual, name)}  binding {orders}{own}"
 
     def relation(self, below: Sequence[str]) -> str | None:
         """``(a⋈b⋈c)``."""

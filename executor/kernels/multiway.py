@@ -31,9 +31,9 @@ ROW, DELTA, LEVEL, HELD, MET, OUT, LEVELS, HEADER_FIELDS = range(8)
 ATOM, PROBE, LIST, BEGIN, END, LEVEL_FIELDS = range(6)
 
 # Fields of a check: its kind, two variables and a number. A DIFFERENCE is x - y <= c, of integers;
-# UNEQUAL is x <> y, of vertices. Values of other types pass.
+# UNEQUAL is x <> y, of vertices. Values of other types pass. OWN is: x belongs to partition c.
 KIND, FIRST_VARIABLE, SECOND_VARIABLE, BOUND, CHECK_FIELDS = range(5)
-DIFFERENCE, UNEQUAL = range(2)
+DIFFERENCE, UNEQUAL, OWN = range(3)
 
 
 class Arriving(NamedTuple):
@@ -73,6 +73,18 @@ class Program(NamedTuple):
     owner: IntArray
     output: IntArray
     checks: IntArray
+
+
+class Values(NamedTuple):
+    """What checks read about values, by code.
+
+    Attributes:
+        entries: the entries of the dictionary.
+        partitions: the partition of each value of a checked variable; empty without such a check.
+    """
+
+    entries: IntArray
+    partitions: IntArray
 
 
 class Work(NamedTuple):
@@ -161,13 +173,18 @@ def _open(held: Relations, program: Program, work: Work, delta: int, level: int)
 
 
 @kernel
-def _passes(program: Program, work: Work, entries: IntArray, level: int) -> bool:
+def _passes(program: Program, work: Work, of: Values, level: int) -> bool:
     """Whether the values satisfy the checks whose variables are all bound from this level on."""
     checks, ready, values = program.checks, work.ready, work.values
+    entries = of.entries
     for k in range(checks.shape[0]):
         x, y = checks[k, FIRST_VARIABLE], checks[k, SECOND_VARIABLE]
         if max(ready[x], ready[y]) == level:
             one, other = values[x], values[y]
+            if checks[k, KIND] == OWN:
+                if of.partitions[one] != checks[k, BOUND]:
+                    return False
+                continue
             kind, kind_of_other = entries[one, vertices.LENGTH], entries[other, vertices.LENGTH]
             if checks[k, KIND] == UNEQUAL:
                 if one == other and kind >= vertices.INTEGER:
@@ -184,7 +201,7 @@ def _passes(program: Program, work: Work, entries: IntArray, level: int) -> bool
 
 @kernel
 def _begin(
-    h: IntArray, held: Relations, program: Program, work: Work, rows: Arriving, entries: IntArray
+    h: IntArray, held: Relations, program: Program, work: Work, rows: Arriving, of: Values
 ) -> bool:
     """Puts the row in work in the place of an atom; False if the row's own values fail."""
     i, delta = h[ROW], h[DELTA]
@@ -196,7 +213,7 @@ def _begin(
     work.until[0] = exp if exp >= 0 else ~exp
     work.copies[0] = 1
     h[LEVEL] = 0
-    if not _passes(program, work, entries, EMPTY):
+    if not _passes(program, work, of, EMPTY):
         return False
     _open(held, program, work, delta, 0)
     return True
@@ -209,7 +226,7 @@ def _search(
     program: Program,
     work: Work,
     arriving: Arriving,
-    entries: IntArray,
+    of: Values,
     out: IntArray,
 ) -> bool:
     """Writes the results in which the row in work takes the place of an atom, by backtracking.
@@ -258,7 +275,7 @@ def _search(
             continue
         for column in range(held.widths[relation]):
             work.values[program.variables[atom, column]] = rows[row, column]
-        if program.checks.shape[0] > 0 and not _passes(program, work, entries, level):
+        if program.checks.shape[0] > 0 and not _passes(program, work, of, level):
             continue
         work.until[level + 1] = min(work.until[level], expiry)
         work.copies[level + 1] = work.copies[level] * copies
@@ -275,18 +292,18 @@ def advance(
     program: Program,
     work: Work,
     arriving: Arriving,
-    entries: IntArray,
+    of: Values,
     out: IntArray,
 ) -> int:
     """Joins the arriving rows with the rows held; resumes from the header.
 
-    The store is swept only between two rows. ``entries`` are those of the dictionary, for checks.
+    The store is swept only between two rows.
     """
     ts, exp, relation = arriving.ts, arriving.exp, arriving.relation
     atoms = program.relation.shape[0]
     while True:
         if h[DELTA] != EMPTY:
-            if not _search(h, held, program, work, arriving, entries, out):
+            if not _search(h, held, program, work, arriving, of, out):
                 return OUT_FULL
             delta = h[DELTA] + 1
         else:
@@ -306,7 +323,7 @@ def advance(
         while delta < atoms:
             if program.relation[delta] == relation[h[ROW]]:
                 h[DELTA] = delta
-                if _begin(h, held, program, work, arriving, entries):
+                if _begin(h, held, program, work, arriving, of):
                     break
                 h[DELTA] = EMPTY
             delta += 1

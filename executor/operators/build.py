@@ -102,7 +102,7 @@ def _(path: physical.SPath, site: Site) -> Operator:
 
 
 BUILDERS[physical.MultiwayJoin] = lambda join, site: MultiwayOperator(
-    join, site.widths, site.dictionary
+    join, site.widths, site.dictionary, site.partition
 )
 BUILDERS[physical.SlidePath] = lambda path, site: SlidePathOperator(
     path, len(site.widths), site.own_roots(path)

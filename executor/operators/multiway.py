@@ -15,7 +15,8 @@ from ..dictionary import Dictionary
 from ..kernels import multiway as kernel
 from ..kernels import relations as held
 from ..kernels import stops
-from ..kernels.tables import EMPTY, capacity_for
+from ..kernels.tables import EMPTY, capacity_for, enlarged
+from ..partitions import Partition
 from .base import Holding, Results, Swept, drive
 from .condition import Condition
 
@@ -84,7 +85,11 @@ class MultiwayOperator(Holding):
     """
 
     def __init__(
-        self, join: MultiwayJoin, widths: Sequence[int], dictionary: Dictionary | None = None
+        self,
+        join: MultiwayJoin,
+        widths: Sequence[int],
+        dictionary: Dictionary | None = None,
+        partition: Partition | None = None,
     ) -> None:
         self._dictionary = dictionary or Dictionary()
         indexes = indexes_of(join)
@@ -99,7 +104,10 @@ class MultiwayOperator(Holding):
             written += [v for v in self._residual.columns if v not in written]
             self._looked_at = [written.index(v) for v in self._residual.columns]
         self._further = len(written) - self._width
-        self._program = _program(join, widths, indexes, variables, written)
+        place = partition or Partition()
+        checks = _checks(join, place.partition)
+        self._program = _program(join, indexes, variables, written, checks)
+        self._partitions = _Partitions(join, self._dictionary, place.partitions)
         levels = len(join.bindings)
         of_variables = [np.zeros(variables, np.int64) for _ in range(2)]
         self._work = kernel.Work(*of_variables, *[np.zeros(levels, np.int64) for _ in range(5)])
@@ -113,12 +121,12 @@ class MultiwayOperator(Holding):
         if not len(arriving.ts):
             return Batch.empty(self._width)
         h, store = self._h, self._store
-        entries = self._dictionary.table
+        values = kernel.Values(self._dictionary.table, self._partitions.of(inputs))
         results = Results(self._width, wanted, self._further)
 
         def advance() -> int:
             return kernel.advance(
-                h, store.arrays, self._program, self._work, arriving, entries, results.buffer
+                h, store.arrays, self._program, self._work, arriving, values, results.buffer
             )
 
         def take() -> None:
@@ -157,12 +165,12 @@ def _merged(inputs: Sequence[Batch], widest: int) -> kernel.Arriving:
     for _, batch in filled:
         columns[: batch.width, begin : begin + len(batch)] = batch.columns
         begin += len(batch)
-    number = np.repeat([k for k, _ in filled], [len(batch) for _, batch in filled])
+    relation = np.concatenate([np.full(len(batch), k, np.int64) for k, batch in filled])
     return kernel.Arriving(
         np.ascontiguousarray(columns[:, order]),
         np.concatenate([batch.ts for _, batch in filled])[order],
         np.concatenate([batch.exp for _, batch in filled])[order],
-        number.astype(np.int64)[order],
+        relation[order],
     )
 
 
@@ -174,10 +182,10 @@ def _shared_columns(join: MultiwayJoin, atom: int) -> tuple[int, ...]:
 
 def _program(
     join: MultiwayJoin,
-    widths: Sequence[int],
     indexes: Sequence[Index],
     variables: int,
     written: Sequence[int],
+    checks: IntArray,
 ) -> kernel.Program:
     """The join as arrays."""
     atoms = range(len(join.bindings))
@@ -207,7 +215,7 @@ def _program(
             waiting = [atom for atom in waiting if atom not in stage]
             level += len(stage)
     owner = np.full(variables, EMPTY, np.int64)
-    of_atom = np.full((len(atoms), max(widths)), EMPTY, np.int64)
+    of_atom = np.full((len(atoms), max(map(len, join.bindings))), EMPTY, np.int64)
     for atom, binding in enumerate(join.bindings):
         of_atom[atom, : len(binding)] = binding
         for variable in set(binding) - shared:
@@ -219,15 +227,43 @@ def _program(
         ready,
         owner,
         np.array(written, np.int64),
-        _checks(join),
+        checks,
     )
 
 
-def _checks(join: MultiwayJoin) -> IntArray:
-    """The parts of the residual that the kernel checks as soon as their variables are bound."""
+def _checks(join: MultiwayJoin, partition: int) -> IntArray:
+    """The checks that the kernel makes as soon as their variables are bound: whether the own values
+    belong to the partition, and parts of the residual."""
     checks: list[tuple[int, int, int, int]] = []
+    if join.own is not None:
+        checks.append((kernel.OWN, join.own, join.own, partition))
     if join.residual is not None:
         residual = Predicate(join.residual)
         checks += [(kernel.DIFFERENCE, *bound) for bound in differences(residual)]
         checks += [(kernel.UNEQUAL, x, y, 0) for x, y in unequal_columns(residual)]
     return np.array(checks, np.int64).reshape(len(checks), kernel.CHECK_FIELDS)
+
+
+class _Partitions:
+    """The partitions of the values of a join's ``own`` variable, by their codes.
+
+    A code may pass to another value once all rows with it have expired; the rows with the new value
+    then arrive, and its partition replaces the old one.
+    """
+
+    def __init__(self, join: MultiwayJoin, dictionary: Dictionary, partitions: int) -> None:
+        places = zip(join.reads, join.bindings, strict=True)
+        self._columns = {(r, b.index(join.own)) for r, b in places if join.own in b}
+        self._dictionary = dictionary
+        self._count = partitions
+        self._of_code: IntArray = np.empty(0, np.int64)
+
+    def of(self, inputs: Sequence[Batch]) -> IntArray:
+        """The partitions after these rows have arrived."""
+        for read, column in sorted(self._columns):
+            codes = inputs[read].columns[column]
+            if len(codes):
+                if len(self._of_code) < len(self._dictionary.table):
+                    self._of_code = enlarged(self._of_code, len(self._dictionary.table))
+                self._of_code[codes] = self._dictionary.partitions(codes, self._count)
+        return self._of_code

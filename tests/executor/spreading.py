@@ -23,7 +23,7 @@ from headrace.algebra.physical import (
     WindowScanUnion,
 )
 from headrace.algebra.plan import PhysicalPlan, PlanNode
-from headrace.algebra.properties import ANY, BROADCAST, Distribution
+from headrace.algebra.properties import ANY, BROADCAST, SINGLE, Distribution
 
 Spread = tuple[int, Distribution]
 """A node of the new plan, and where its rows lie."""
@@ -155,7 +155,7 @@ class _Spreading:
             if lies == BROADCAST
             else self._home(node)
             if lies == ANY
-            else self._exchange(node, Exchange(lies.spread, lies.columns))
+            else self._exchange(node, _exchange_to(lies))
             for node, lies in zip(nodes, self._random.choice(wanted), strict=True)
         ]
 
@@ -187,3 +187,7 @@ class _Spreading:
             else:
                 self._copied[node] = self._exchange(node, Exchange("broadcast"))[0]
         return self._copied[node], BROADCAST
+
+
+def _exchange_to(lies: Distribution) -> Exchange:
+    return Exchange("single") if lies == SINGLE else Exchange("hash", lies.columns)

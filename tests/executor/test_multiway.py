@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 
 from headrace.algebra.joins import connected_to, first_orders, join_variables
 from headrace.algebra.physical import MultiwayJoin
+from headrace.algebra.properties import BROADCAST, hashed
 from headrace.executor.batch import FOREVER
 from headrace.executor.dictionary import Dictionary
 from headrace.executor.operators.multiway import MultiwayOperator
+from headrace.executor.partitions import Partition
 from tests.executor import deletions
 from tests.executor.model import (
     CUTS,
@@ -162,6 +164,28 @@ def test_a_repeated_row_joins_again_only_if_it_expires_later() -> None:
     found = run(MultiwayOperator(triangle, [2]), [rows], (2,), ())
     turns = [(1, 2, 3), (2, 3, 1), (3, 1, 2)]
     assert sorted(found) == sorted([Row(t, 2, 10) for t in turns] + [Row(t, 4, 20) for t in turns])
+
+
+@given(rows=ports((2,), vertices=5), partitions=st.integers(2, 3))
+@examples(30)
+def test_own_values_divide_the_results(rows: tuple[list[Row], ...], partitions: int) -> None:
+    """Each partition has all rows, and each result is of the partition of its variable's value."""
+    dictionary = Dictionary()
+    codes = dictionary.encode(pa.array(range(5)), np.full(5, FOREVER)).tolist()
+    coded = [[Row(tuple(codes[x] for x in r.values), r.ts, r.exp) for r in p] for p in rows]
+    triangle = JOINS["triangle of one relation"]
+    whole = run(MultiwayOperator(triangle, [2]), coded, (2,), ())
+    for variable in range(3):
+        own = replace(triangle, own=variable)
+        assert own.distribution([BROADCAST]) == hashed(variable)
+        parts = []
+        for number in range(partitions):
+            partition = Partition(number, partitions)
+            found = run(MultiwayOperator(own, [2], dictionary, partition), coded, (2,), ())
+            values = np.array([row.values[variable] for row in found], np.int64)
+            assert (dictionary.partitions(values, partitions) == number).all()
+            parts += found
+        assert sorted(parts) == sorted(whole)
 
 
 def test_rows_of_a_stored_graph_never_expire() -> None:

@@ -54,7 +54,7 @@ def rows_of(expression: LogicalExpression, snapshot: Snapshot) -> set[Row]:
             return _joined(bindings, output, inputs, predicate.sql)
         case logical.MultiwayPattern(reads, bindings, output, predicate):
             atoms = [inputs[read] for read in reads]
-            return _joined(bindings, output, atoms, predicate and predicate.sql)
+            return _joined(bindings, output, atoms, None if predicate is None else predicate.sql)
         case logical.Path(path, semantics):
             relations = {
                 str(i): {(row[0], row[1]) for row in rows} for i, rows in enumerate(inputs)
