@@ -6,18 +6,21 @@ such as a triangle, these can be many more than the results. A multiway join hol
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ..algebra.joins import is_connected, is_cyclic, join_variables
 from ..algebra.logical import Filter, MultiwayPattern, Pattern, Project
-from ..memo import Expression, Tree
+from ..memo import Expression, GroupId, Tree
 from ..memo.pattern import Match, Op, Var
 from .filter_rules import predicate_of
 from .rule import Context, Promise, TransformationRule
 
 MOST_ATOMS = 12
 """The most atoms of a multiway join that a search considers."""
+MOST_NESTED = 6
+"""The most atoms of a multiway join of which two are joined first: a cycle of n atoms has about 2^n
+such forms."""
 
 
 class PatternToMultiway(TransformationRule):
@@ -45,14 +48,81 @@ class PatternToMultiway(TransformationRule):
         bindings = tuple([variables for _, variables in flat.atoms])
         if not 3 <= len(bindings) <= MOST_ATOMS:
             return
-        shared = join_variables(bindings)
-        if any(not 1 <= len(shared.intersection(b)) <= 2 for b in bindings):
-            return
-        if is_connected(bindings) and is_cyclic(bindings):
+        if can_join_at_once(bindings):
             inputs = tuple([relation for relation, _ in flat.atoms])
             reads = tuple(range(len(inputs)))
             joined, used = MultiwayPattern(reads, bindings, flat.columns).canonical(inputs)
             yield Expression(joined, used)
+
+
+class MultiwayNest(TransformationRule):
+    """S1 ⋈ S2 ⋈ .. ⋈ Sn  →  (S1 ⋈ S2) ⋈ .. ⋈ Sn, two atoms as one
+
+    Always valid. Applied to two atoms that alone have some variable, where the other atoms and the
+    joined one still form a cycle. Their join drops the variable if the result does not keep it.
+    """
+
+    name = "MultiwayNest"
+    number = None
+    patterns = (Op(MultiwayPattern),)
+    promise = Promise.REORDER
+
+    def condition(self, match: Match, context: Context) -> bool:
+        join = match.root.operator
+        assert isinstance(join, MultiwayPattern)
+        return join.predicate is None and 3 < len(join.bindings) <= MOST_NESTED
+
+    def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
+        join = match.root.operator
+        assert isinstance(join, MultiwayPattern)
+        groups = match.root.inputs
+        for variable in sorted(join_variables(join.bindings)):
+            pair = [k for k, binding in enumerate(join.bindings) if variable in binding]
+            if len(pair) == 2:
+                others = [k for k in range(len(join.bindings)) if k not in pair]
+                nested = _nested(join, (pair[0], pair[1]), others, groups, context)
+                if nested is not None:
+                    yield nested
+
+
+def _nested(
+    join: MultiwayPattern,
+    pair: tuple[int, int],
+    others: Sequence[int],
+    groups: tuple[GroupId, ...],
+    context: Context,
+) -> Expression | None:
+    """The multiway join of the other atoms and the join of a pair; None if that has no cycle."""
+    needed = {*join.output, *(v for k in others for v in join.bindings[k])}
+    left, right = (join.bindings[k] for k in pair)
+    bound = tuple(dict.fromkeys((*left, *right)))
+    number = {v: k for k, v in enumerate(bound)}
+    of_pair = tuple([number[v] for v in left]), tuple([number[v] for v in right])
+    read = groups[join.reads[pair[0]]], groups[join.reads[pair[1]]]
+    wanted = tuple([number[v] for v in bound if v in needed])
+    kept = context.columns.order(of_pair, wanted, read)
+    bindings = (tuple([bound[k] for k in kept]), *(join.bindings[k] for k in others))
+    if not can_join_at_once(bindings):
+        return None
+    inputs = (_PAIR, *(groups[join.reads[k]] for k in others))
+    whole = MultiwayPattern(tuple(range(len(inputs))), bindings, join.output)
+    operator, used = whole.canonical(inputs)
+    inner = Expression(context.same(Pattern(of_pair, kept)), read)
+    return Expression(operator, tuple([inner if i == _PAIR else i for i in used]))
+
+
+_PAIR = -1
+"""Stands for the group of a join that may not be in the memo yet."""
+
+
+def can_join_at_once(bindings: Sequence[tuple[int, ...]]) -> bool:
+    """Whether atoms are connected, form a cycle, and each shares one or two variables."""
+    shared = join_variables(bindings)
+    return (
+        all(1 <= len(shared.intersection(b)) <= 2 for b in bindings)
+        and is_connected(bindings)
+        and is_cyclic(bindings)
+    )
 
 
 class FilterIntoMultiway(TransformationRule):

@@ -24,7 +24,7 @@ from .filter_rules import (
     OrToFilterUnion,
 )
 from .implementation import IMPLEMENTATIONS
-from .multiway_rules import FilterIntoMultiway, PatternToMultiway, ProjectIntoMultiway
+from .multiway_rules import FilterIntoMultiway, MultiwayNest, PatternToMultiway, ProjectIntoMultiway
 from .path_rules import (
     AlternationToUnion,
     LabelToPath,
@@ -98,6 +98,7 @@ def transformation_rules() -> tuple[TransformationRule, ...]:
         FilterIntoPattern(),
         ProjectIntoFilteredPattern(),
         PatternToMultiway(),
+        MultiwayNest(),
         FilterIntoMultiway(),
         ProjectIntoMultiway(),
     )
