@@ -39,6 +39,19 @@ def differences(predicate: Predicate) -> tuple[Difference, ...]:
     )
 
 
+@lru_cache(maxsize=4096)
+def unequal_columns(predicate: Predicate) -> tuple[tuple[int, int], ...]:
+    """The pairs of columns that a conjunct of the predicate requires to differ: ``c0 <> c1``."""
+    pairs = []
+    for part in predicate.conjuncts:
+        node = checked(part.sql)
+        if isinstance(node, exp.NEQ):
+            match sides(node, part.sql):
+                case Column(x), Column(y):
+                    pairs.append((x, y))
+    return tuple(pairs)
+
+
 def _of_conjunct(sql: str) -> Iterator[Difference]:
     node = checked(sql)
     if not isinstance(node, (*_AT_MOST, *_AT_LEAST)):

@@ -26,6 +26,7 @@ SYMBOLS: Registry[str, str] = Registry(
         "UNION": "∪",
         "PROJECT": "π",
         "HASH_JOIN": "⋈",
+        "MULTIWAY_JOIN": "⋈",
         "PATTERN": "⋈",
         "S_PATH": "P",
         "SIMPLE_PATH": "P",

@@ -44,6 +44,8 @@ MEANINGS: Mapping[str, str] = {
     "p2": "rows of the second input held at an instant",
     "pe": "edges of the path's inputs valid at an instant",
     "c": "pairs of rows per time unit on which a residual is checked",
+    "l": "rows per time unit that a multiway join walks and looks up",
+    "x": "indexes that a row enters",
     "n": "vertices of the snapshot graph",
     "k": "states of the minimal DFA",
     "e": "edges valid at an instant",

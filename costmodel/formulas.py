@@ -77,6 +77,29 @@ JOIN_WITH_RESIDUAL = Formula(
 )
 """The same with a residual, checked on c pairs."""
 
+_MULTIWAY = (
+    "I = (1 + x) · Uh + (1 + x) · Upq · log(p)",
+    "E = (1 + x) · Uh + (1 + x) · Upq · log(p)",
+)
+MULTIWAY = Formula(
+    None,
+    "ri p x l rO Uh Upq Ph CO",
+    *_MULTIWAY,
+    "cost = ri · (I + E) + l · Ph + rO · CO",
+    name="PATTERN at once",
+)
+"""Ours: PATTERN as MULTIWAY_JOIN runs here. A row enters the set of the rows and x indexes, and
+sweeps move it until it expires. Extending rows walks and looks up l rows
+(:mod:`headrace.costmodel.multiway`)."""
+MULTIWAY_WITH_RESIDUAL = Formula(
+    None,
+    "ri p x l rO Uh Upq Ph CO c Csigma",
+    *_MULTIWAY,
+    "cost = ri · (I + E) + l · Ph + c · Csigma + rO · CO",
+    name="PATTERN at once",
+)
+"""The same with a residual, checked on c rows."""
+
 _TREES = (
     "I = Ph · n · k · k + Upq · n · k · log(n · k) + Uh · k",
     "E = Ph · n · n · k + Ppq · n · log(n) + Upq · n · k · log(n · k) + Uh · k",

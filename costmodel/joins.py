@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import inf
 
-from ..algebra.logical import FilteredPattern, Pattern
-from ..algebra.physical import HashJoin
+from ..algebra.logical import FilteredPattern, MultiwayPattern, Pattern
+from ..algebra.physical import HashJoin, MultiwayJoin
 from ..algebra.predicate import Predicate
 from .characteristics import LARGEST, Characteristics
 from .columns import Column
@@ -44,8 +44,28 @@ def joined_where(
     return projected(filtered(pairs, residual, reading), kept, reading)
 
 
-def pairs_of(join: HashJoin, output: Characteristics, inputs: Sequence[Characteristics]) -> float:
-    """The pairs per time unit on which a residual is checked: the results over its selectivity."""
+def joined_at_once(
+    pattern: MultiwayPattern, inputs: Sequence[Characteristics], reading: Reading
+) -> Characteristics:
+    """A PATTERN with an input for each atom, and its residual as a FILTER above."""
+    atoms = [inputs[read] for read in pattern.reads]
+    if pattern.predicate is None:
+        return joined(pattern.atoms, atoms, reading)
+    variables = tuple(sorted({v for binding in pattern.bindings for v in binding}))
+    rows = joined(replace(pattern.atoms, output=variables), atoms, reading)
+    place = {variable: k for k, variable in enumerate(variables)}
+    residual = condition(pattern.predicate.renumbered(place))
+    kept = tuple(place[variable] for variable in pattern.output)
+    return projected(filtered(rows, residual, reading), kept, reading)
+
+
+def pairs_of(
+    join: HashJoin | MultiwayJoin, output: Characteristics, inputs: Sequence[Characteristics]
+) -> float:
+    """The rows per time unit on which a residual is checked: the results over its selectivity.
+
+    ``inputs`` has an input for each binding of the join.
+    """
     if join.residual is None:
         return 0.0
     distinct: dict[int, float] = {}

@@ -101,6 +101,15 @@ class CostModel:
         formula, quantities = COSTS[type(operator)](self, operator, *self._at_work(output, inputs))
         return formula.cost(self.constants, *quantities)
 
+    def arranged(
+        self, operator: PhysicalOperator, output: Characteristics, inputs: Inputs
+    ) -> PhysicalOperator:
+        """The operator with the arguments that cost least, where it leaves a choice."""
+        arrange = ARRANGEMENTS.get(type(operator))
+        if arrange is None:
+            return operator
+        return arrange(self, operator, *self._at_work(output, inputs))
+
     def explain(
         self, operator: PhysicalOperator, output: Characteristics, inputs: Inputs
     ) -> Explanation:
@@ -122,6 +131,11 @@ ESTIMATES: Registry[type, Callable[[CostModel, Any, Inputs], Characteristics]] =
 """The estimates by class of logical operator: the characteristics of its result."""
 COSTS: Registry[type, Callable[[CostModel, Any, Characteristics, Inputs], Applied]] = Registry()
 """The costs by class of physical operator, from the characteristics of its result and inputs."""
+
+ARRANGEMENTS: Registry[
+    type, Callable[[CostModel, Any, Characteristics, Inputs], PhysicalOperator]
+] = Registry()
+"""The arrangements by class of physical operator: the operator with its cheapest arguments."""
 
 
 def edges_of(

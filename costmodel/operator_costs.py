@@ -6,15 +6,16 @@ A new physical operator needs one entry here.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 from math import isfinite
 
 from ..algebra import physical
 from ..algebra.predicate import Predicate
 from ..algebra.window import Window
-from . import formulas, joins
+from . import formulas, joins, multiway
 from .characteristics import Characteristics
-from .model import COSTS, Applied, CostModel, Inputs, edges_of
+from .model import ARRANGEMENTS, COSTS, Applied, CostModel, Inputs, edges_of
 from .selectivity import condition
 
 HEADER_BYTES = 16
@@ -105,6 +106,27 @@ def _(
         formula = formulas.JOIN_WITH_RESIDUAL if ours else formulas.PATTERN_WITH_RESIDUAL
         return formula, (*quantities, pairs)
     return formulas.JOIN if ours else formulas.PATTERN, quantities
+
+
+@COSTS.add(physical.MultiwayJoin)
+def _(
+    model: CostModel, join: physical.MultiwayJoin, output: Characteristics, inputs: Inputs
+) -> Applied:
+    """With own values, each partition walks and looks up its part of the rows."""
+    rate = sum([i.arrival_rate for i in inputs])
+    population = sum([i.population for i in inputs])
+    over = model.parallelism if join.own is not None else 1
+    results = replace(output, arrival_rate=output.arrival_rate * over)
+    walked = multiway.work(join, results, inputs) / over
+    entered = len(physical.indexes_of(join)) / len(inputs)
+    quantities = rate, population, entered, walked, output.arrival_rate
+    atoms = tuple([inputs[read] for read in join.reads])
+    if join.residual is not None and (rows := joins.pairs_of(join, output, atoms)):
+        return formulas.MULTIWAY_WITH_RESIDUAL, (*quantities, rows)
+    return formulas.MULTIWAY, quantities
+
+
+ARRANGEMENTS[physical.MultiwayJoin] = lambda m, o, out, i: multiway.arranged(o, out, i)
 
 
 @COSTS.add(physical.SPath)

@@ -62,6 +62,7 @@ ESTIMATES[logical.Project] = lambda m, o, i: estimates.projected(i[0], o.columns
 ESTIMATES[logical.Pattern] = lambda m, o, i: joins.joined(o, i, m.reading)
 ESTIMATES[logical.BoundPattern] = ESTIMATES[logical.Pattern]
 ESTIMATES[logical.FilteredPattern] = lambda m, o, i: joins.joined_where(o, i, m.reading)
+ESTIMATES[logical.MultiwayPattern] = lambda m, o, i: joins.joined_at_once(o, i, m.reading)
 ESTIMATES[logical.Rewindow] = lambda m, o, i: estimates.rewindowed(i[0], o.window, m.reading)
 ESTIMATES[logical.Empty] = lambda m, o, i: estimates.empty(o.columns)
 ESTIMATES[logical.Compute] = lambda m, o, i: estimates.computed(i[0], o.values, m.reading)

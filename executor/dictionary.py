@@ -147,6 +147,12 @@ class Dictionary:
         """The integer of each code, and a mask of the codes that stand for an integer."""
         return np.asarray(self._entries[codes, kernel.START]), self.kinds(codes) == kernel.INTEGER
 
+    @property
+    def table(self) -> IntArray:
+        """The entries by code (fields of :mod:`headrace.executor.kernels.vertices`), for kernels
+        that compare values; valid until the next call that encodes or purges."""
+        return self._entries
+
     def _lengths(self, codes: IntArray) -> IntArray:
         return np.asarray(self._entries[codes, kernel.LENGTH])
 

@@ -72,10 +72,17 @@ class Names:
         match operator:
             case logical.Pattern():
                 return notation.joined_inputs(operator.bindings, operator.output, inputs)
+            case logical.MultiwayPattern():
+                below = [inputs[read] for read in operator.reads]
+                residual = None if operator.predicate is None else operator.predicate.sql
+                return _joined(operator.bindings, operator.output, residual, below)
+            case physical.MultiwayJoin():
+                below = [inputs[read] for read in operator.reads]
+                return _joined(operator.bindings, operator.output, operator.residual, below)
             case logical.FilteredPattern():
-                return _where(operator, operator.predicate.sql, inputs)
+                return _joined(operator.bindings, operator.output, operator.predicate.sql, inputs)
             case physical.HashJoin():
-                return _where(operator, operator.residual, inputs)
+                return _joined(operator.bindings, operator.output, operator.residual, inputs)
             case _:
                 # Inputs are groups, whose columns have no names.
                 columns = [ends(_columns_used(operator))] * len(inputs)
@@ -83,11 +90,14 @@ class Names:
                 return " ".join(text.split())
 
 
-def _where(
-    join: logical.FilteredPattern | physical.HashJoin, residual: str | None, inputs: tuple[str, ...]
+def _joined(
+    bindings: Sequence[Sequence[int]],
+    output: Sequence[int],
+    residual: str | None,
+    inputs: Sequence[str],
 ) -> str:
     """A join over groups, with its residual over the columns v0, v1, ..."""
-    over = notation.joined_inputs(join.bindings, join.output, inputs)
+    over = notation.joined_inputs(bindings, output, inputs)
     return over + where(residual, "v{}".format).replace("  ", " ")
 
 

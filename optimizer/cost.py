@@ -31,3 +31,13 @@ class CostEstimator(Protocol):
     ) -> float:
         """The operator's own cost."""
         ...
+
+    def arranged(
+        self,
+        operator: PhysicalOperator,
+        output: Characteristics,
+        inputs: tuple[Characteristics, ...],
+        /,
+    ) -> PhysicalOperator:
+        """The operator with the arguments that cost least, where it leaves a choice."""
+        ...

@@ -200,5 +200,6 @@ class Coster(MemoListener):
     def _choice(self, operator: PhysicalOperator, expression: GroupExpression, rule: str) -> Choice:
         read = expression.inputs
         costed = self._costed(operator, expression.group, read, (False,) * len(read))
-        local = self.cost_model.cost(operator, *costed)
-        return Choice(operator, read, local, rule, expression.id, costed)
+        arranged = self.cost_model.arranged(operator, *costed)
+        local = self.cost_model.cost(arranged, *costed)
+        return Choice(arranged, read, local, rule, expression.id, costed)

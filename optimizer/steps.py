@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import isinf
 
 from ..algebra.logical import PathSemantics
-from ..algebra.physical import HashJoin, PhysicalOperator, Scan
+from ..algebra.physical import HashJoin, MultiwayJoin, PhysicalOperator, Scan
 from ..algebra.plan import Estimate, NodeProperties, PhysicalPlan, PlanNode, PlanStream, PlanWindow
 from ..algebra.properties import DeliveredProperties
 from ..costmodel.characteristics import Characteristics
@@ -107,7 +107,7 @@ def plan_of(
         own = names[position]
         assert own is not None
         operator = operators[position]
-        if isinstance(operator, HashJoin):
+        if isinstance(operator, HashJoin | MultiwayJoin):
             # Equal joins share an operator, whatever the variables of each are called.
             operators[position] = operator.named(own)
         for k, below in enumerate(inputs):

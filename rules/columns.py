@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
-from ..algebra.logical import Path, PathSemantics, Pattern, Union
+from ..algebra.logical import MultiwayPattern, Path, PathSemantics, Pattern, Union
 from ..algebra.regex import Concat, Regex, Symbol, inverse, symbols
 from ..memo import Group, GroupId, Groups, MemoListener
 from .labelling import Atom, Labels, canonical_atoms, canonical_labels
@@ -84,6 +84,15 @@ class FlatForms(MemoListener):
         """Whether some atom occurs twice below the inputs."""
         relations = [relation for group in inputs for relation, _ in self._of(group).atoms]
         return len(set(relations)) < len(relations)
+
+    def atoms(
+        self, bindings: Bindings, output: tuple[int, ...], inputs: tuple[GroupId, ...]
+    ) -> Flat:
+        """The atoms below a join without repeats, over canonical variables, and its columns."""
+        flat = self._flattened(bindings, output, inputs)
+        labels = canonical_labels(flat.atoms, flat.columns)
+        columns = tuple([labels[v] for v in flat.columns])
+        return Flat(canonical_atoms(flat.atoms, labels), columns)
 
     def runs_backwards(self, path: Path, inputs: tuple[GroupId, ...]) -> bool:
         """Whether the memo keeps the pairs of a path as (end, start).
@@ -198,6 +207,8 @@ def _as_join(
     """
     if isinstance(operator, Pattern):
         return operator.bindings, operator.output, tuple(range(len(operator.bindings)))
+    if isinstance(operator, MultiwayPattern) and operator.predicate is None:
+        return operator.bindings, operator.output, operator.reads
     if (
         isinstance(operator, Path)
         and operator.semantics is PathSemantics.ARBITRARY

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from ..algebra import logical, physical, regex
 from ..algebra.automaton import minimal_dfa
+from ..algebra.joins import first_orders, join_variables
 from ..algebra.logical import PathSemantics
 from ..algebra.physical import AutomatonPath, PhysicalOperator, SPath, WithDeletions
 from ..algebra.registry import Registry
@@ -113,6 +114,45 @@ class FilteredPatternByHashJoin(ImplementationRule[logical.FilteredPattern]):
     def implement(self, operator: logical.FilteredPattern) -> Iterator[PhysicalOperator]:
         residual = operator.predicate.sql
         yield physical.HashJoin(operator.bindings, operator.output, operator.names, residual)
+
+
+@implementation
+class PatternByMultiwayJoin(ImplementationRule[logical.MultiwayPattern]):
+    """S1 ⋈ .. ⋈ Sn  ⇒  MULTIWAY_JOIN; the cost model chooses the orders of its variables"""
+
+    operator = logical.MultiwayPattern
+
+    def implement(self, operator: logical.MultiwayPattern) -> Iterator[PhysicalOperator]:
+        residual = None if operator.predicate is None else operator.predicate.sql
+        orders = first_orders(operator.bindings)
+        yield physical.MultiwayJoin(
+            operator.reads,
+            operator.bindings,
+            operator.output,
+            orders,
+            operator.names,
+            residual=residual,
+        )
+
+
+@implementation
+class PatternByOwnValues(ImplementationRule[logical.MultiwayPattern]):
+    """S1 ⋈ .. ⋈ Sn  ⇒  MULTIWAY_JOIN by value: each partition has all rows and its own results
+
+    For several partitions; by each shared variable of the result, which is where the results lie.
+    """
+
+    operator = logical.MultiwayPattern
+
+    def implement(self, operator: logical.MultiwayPattern) -> Iterator[PhysicalOperator]:
+        if self.settings.parallelism == 1:
+            return
+        shared = join_variables(operator.bindings)
+        kept = sorted(shared.intersection(operator.output))
+        for join in PatternByMultiwayJoin(self.settings).implement(operator):
+            assert isinstance(join, physical.MultiwayJoin)
+            for variable in kept or [min(shared)]:
+                yield replace(join, own=variable)
 
 
 @implementation

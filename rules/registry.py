@@ -25,6 +25,7 @@ from .filter_rules import (
     OrToFilterUnion,
 )
 from .implementation import IMPLEMENTATIONS
+from .multiway_rules import FilterIntoMultiway, MultiwayNest, PatternToMultiway, ProjectIntoMultiway
 from .path_rules import (
     AlternationToUnion,
     LabelToPath,
@@ -99,6 +100,10 @@ def transformation_rules() -> tuple[TransformationRule, ...]:
         ProjectIntoFilteredPattern(),
         FilterIntoPath(),
         JoinIntoPath(),
+        PatternToMultiway(),
+        MultiwayNest(),
+        FilterIntoMultiway(),
+        ProjectIntoMultiway(),
     )
 
 

@@ -14,6 +14,7 @@ from ..algebra.logical import LogicalOperator, Path
 from ..algebra.physical import PhysicalOperator
 from ..memo import GroupExpression, GroupId, Memo, Tree
 from ..memo.pattern import Match, Op, bindings
+from .columns import Flat
 
 T = TypeVar("T")
 H = TypeVar("H", bound=Hashable)
@@ -38,6 +39,15 @@ class Columns(Protocol):
         inputs: tuple[GroupId, GroupId],
     ) -> tuple[int, ...]:
         """The output of the join of two groups that keeps the variables ``needed``."""
+        ...
+
+    def atoms(
+        self,
+        bindings: tuple[tuple[int, ...], ...],
+        output: tuple[int, ...],
+        inputs: tuple[GroupId, ...],
+    ) -> Flat:
+        """The atoms below a join without repeats, over canonical variables, and its columns."""
         ...
 
     def repeats(self, inputs: tuple[GroupId, ...]) -> bool:

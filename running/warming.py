@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from ..catalog.document import from_document
+from ..costmodel import Constants
 from ..planning.planner import optimize
 from ..planning.requests import PlanningOptions, PlanRequest
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from ..executor.local import Edge
 
 _BROAD: Final = PlanningOptions(parallelism=2)
+_AT_ONCE: Final = PlanningOptions(constants=Constants(push=100.0))
+"""Under costs by which a multiway join is cheaper than binary joins."""
 _SIMPLE: Final = PlanningOptions(path_semantics="simple")
 
 QUERIES: Final[Sequence[tuple[str, str, PlanningOptions]]] = (
@@ -50,6 +53,8 @@ QUERIES: Final[Sequence[tuple[str, str, PlanningOptions]]] = (
     ),
     ("strings", "Answer(x, z) <- a(x, y), b(y, z), c(z, w). WINDOW 20", _BROAD),
     ("integers", "Answer(x, z) <- a(x, y), b(y, z), c(z, w). WINDOW 20", _BROAD),
+    ("strings", "Answer(x, y, z) <- a(x, y), b(y, z), c(z, x). WINDOW 20", _AT_ONCE),
+    ("deletions", "Answer(x, y, z) <- a(x, y), b(y, z), c(z, x). WINDOW 20", _AT_ONCE),
     ("deletions", "Answer(x, z) <- x (a/b)+ y, a(y, z). WINDOW 20", PlanningOptions()),
     ("deletions", "Answer(x, count(*) as n) <- x a+ y, b(y, z). WINDOW 20", PlanningOptions()),
 )

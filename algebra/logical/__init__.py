@@ -13,7 +13,7 @@ are equal.
 
 from .base import LogicalExpression, LogicalOperator, LogicalQuery, PathSemantics
 from .bound import BoundPath, BoundPattern
-from .patterns import FilteredPattern, Path, Pattern
+from .patterns import FilteredPattern, MultiwayPattern, Path, Pattern
 from .roots import Aggregate, Report, Witness
 from .rows import Compute, Empty, Filter, Project, Rewindow, Union, WScan, WScanUnion
 
@@ -28,6 +28,7 @@ __all__ = [
     "LogicalExpression",
     "LogicalOperator",
     "LogicalQuery",
+    "MultiwayPattern",
     "Path",
     "PathSemantics",
     "Pattern",

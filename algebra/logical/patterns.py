@@ -21,7 +21,8 @@ class Pattern(LogicalOperator):
     ``output`` the variables of the result. Variables are numbered by first occurrence in
     ``bindings``; no variable occurs twice in one input (that is a Filter below). In the
     canonical expression a PATTERN has as many inputs as its rule has atoms; in the memo
-    it has two. ``names`` are the variables' names in the query, for people to read.
+    it has two, and :class:`MultiwayPattern` has more. ``names`` are the variables' names in the
+    query, for people to read.
     """
 
     bindings: tuple[tuple[int, ...], ...]
@@ -102,6 +103,55 @@ class FilteredPattern(LogicalOperator):
         name = notation.variable_names(self.names)
         joined = notation.joined(self.bindings, self.output, name)
         return joined + notation.where(self.predicate.sql, name)
+
+
+@dataclass(frozen=True, slots=True)
+class MultiwayPattern(LogicalOperator):
+    """⋈ of three or more atoms at once, in the memo: an n-ary PATTERN over different inputs.
+
+    Atom k reads input ``reads[k]`` and binds its columns to ``bindings[k]``; ``output`` and
+    ``names`` as in :class:`Pattern`. Column ``c<i>`` of the ``predicate``, a residual, is variable
+    i. Canonical: inputs are different and numbered by first occurrence.
+    """
+
+    reads: tuple[int, ...]
+    bindings: tuple[tuple[int, ...], ...]
+    output: tuple[int, ...]
+    predicate: Predicate | None = None
+    names: tuple[str, ...] = field(default=(), compare=False)
+
+    op: ClassVar[str] = "PATTERN"
+    names_inputs: ClassVar[bool] = True
+
+    def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
+        """Equal inputs become one, variables are renumbered, the predicate is in normal form."""
+        used = tuple(dict.fromkeys([inputs[read] for read in self.reads]))
+        number = _by_first_occurrence(self.bindings)
+        predicate = self.predicate
+        return (
+            MultiwayPattern(
+                tuple([used.index(inputs[read]) for read in self.reads]),
+                tuple([tuple([number[v] for v in b]) for b in self.bindings]),
+                tuple([number[v] for v in self.output]),
+                None if predicate is None else predicate.renumbered(number).normal,
+                tuple([self.names[v] for v in number]) if self.names else (),
+            ),
+            used,
+        )
+
+    def width(self, inputs: Sequence[int]) -> int:
+        return len(self.output)
+
+    @property
+    def atoms(self) -> Pattern:
+        """The PATTERN with an input for each atom, without the residual."""
+        return Pattern(self.bindings, self.output, self.names)
+
+    def arguments(self, names: InputNames) -> str:
+        """``x,y ⋈ y,z ⋈ z,x → x,y,z  on x,y,z  where x < z``."""
+        name = notation.variable_names(self.names)
+        joined = notation.joined(self.bindings, self.output, name)
+        return joined + notation.where(None if self.predicate is None else self.predicate.sql, name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from .base import OPERATORS, PhysicalOperator, WithDeletions, registered
 from .groups import AggregateRows, ReportRows, Rewindow
 from .joins import HashJoin, Horizon
 from .moves import Coalesce, Exchange, Retract, ToKernel
+from .multiway import MultiwayJoin, indexes_of
 from .paths import (
     AutomatonPath,
     FollowsAutomaton,
@@ -38,6 +39,7 @@ __all__ = [
     "HashJoin",
     "Horizon",
     "MergeUnion",
+    "MultiwayJoin",
     "PhysicalOperator",
     "ProjectColumns",
     "ReportRows",
@@ -52,5 +54,6 @@ __all__ = [
     "WindowScanUnion",
     "WithDeletions",
     "WitnessPaths",
+    "indexes_of",
     "registered",
 ]

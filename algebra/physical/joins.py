@@ -20,6 +20,28 @@ FURTHEST = 2**62
 """The exclusive limit of the bound of a horizon, in time units."""
 
 
+def named_variables(
+    bindings: Sequence[tuple[int, ...]],
+    output: Sequence[int],
+    variables: Sequence[str],
+    columns: Sequence[str],
+) -> tuple[str, ...]:
+    """The names of a join's variables, after the names of its output columns.
+
+    A variable that is not in the output keeps its own name, with a number if it is in use.
+    """
+    names = {v: columns[k] for k, v in reversed(list(enumerate(output)))}
+    for variable in range(1 + max((v for binding in bindings for v in binding), default=-1)):
+        if variable not in names:
+            own = variables[variable : variable + 1]
+            wanted = name = own[0] if own else f"v{variable}"
+            count = 2
+            while name in names.values():
+                name, count = f"{wanted}_{count}", count + 1
+            names[variable] = name
+    return tuple([names[v] for v in sorted(names)])
+
+
 @registered
 @dataclass(frozen=True, slots=True)
 class HashJoin(DeletionVariant):
@@ -51,20 +73,9 @@ class HashJoin(DeletionVariant):
     names_inputs: ClassVar[bool] = True
 
     def named(self, columns: tuple[str, ...]) -> HashJoin:
-        """The join with variables named after the names of its output columns.
-
-        A variable that is not in the output keeps its own name, with a number if it is in use.
-        """
-        names = {v: columns[k] for k, v in reversed(list(enumerate(self.output)))}
-        for variable in range(1 + max((v for side in self.bindings for v in side), default=-1)):
-            if variable not in names:
-                own = self.variables[variable : variable + 1]
-                wanted = name = own[0] if own else f"v{variable}"
-                count = 2
-                while name in names.values():
-                    name, count = f"{wanted}_{count}", count + 1
-                names[variable] = name
-        return replace(self, variables=tuple([names[v] for v in sorted(names)]))
+        """The join with variables named after the names of its output columns."""
+        names = named_variables(self.bindings, self.output, self.variables, columns)
+        return replace(self, variables=names)
 
     def check_bounds(self, inputs: int) -> None:
         """Checks the residual, and the numbers of columns and variables."""

@@ -25,6 +25,7 @@ from .condition import Condition
 from .edges import IsRoot
 from .filter import FilterOperator
 from .join import JoinOperator, JoinWithDeletions
+from .multiway import MultiwayOperator
 from .path import PathOperator
 from .path_with_deletions import PathWithDeletions
 from .report import ReportOperator
@@ -122,6 +123,9 @@ def _(path: physical.SPath, site: Site) -> Operator:
     return kind(path, len(site.widths), site.roots(path))
 
 
+BUILDERS[physical.MultiwayJoin] = lambda join, site: MultiwayOperator(
+    join, site.widths, site.dictionary, site.partition
+)
 BUILDERS[physical.SlidePath] = lambda path, site: SlidePathOperator(
     path, len(site.widths), site.roots(path)
 )

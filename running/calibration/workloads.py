@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from ...algebra import physical
 from ...algebra.aggregates import Function
 from ...algebra.automaton import minimal_dfa
+from ...algebra.joins import first_orders
 from ...algebra.regex import Concat, Plus, Regex, Star, Symbol
 
 BATCH_ROWS = 8_192
@@ -64,7 +65,7 @@ def workloads(share: float = 1.0, largest: int = 150_000) -> list[Workload]:
     """
     return [
         replace(workload, rows=max(2_000, int(workload.rows * share)))
-        for workload in (*_stateless(), *_joins(), *_one_input(), *_paths())
+        for workload in (*_stateless(), *_joins(), *_at_once(), *_one_input(), *_paths())
         if max(source.valid for source in workload.sources) <= largest
     ]
 
@@ -121,6 +122,26 @@ def _joins() -> Iterator[Workload]:
                 physical.HashJoin(_CHAIN, (0, 2), residual=residual),
                 sides,
                 40_000,
+            )
+
+
+_TRIANGLE = ((0, 1), (1, 2), (0, 2))
+_CLIQUE = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))
+
+
+def _at_once() -> Iterator[Workload]:
+    """Multiway joins; their walks depend on degrees, so the constants are not fitted to them."""
+    for valid, ends in ((2_000, 200), (20_000, 2_000), (20_000, 20_000)):
+        for shape, bindings in (("triangles", _TRIANGLE), ("4-cliques", _CLIQUE)):
+            yield Workload(
+                "MULTIWAY_JOIN",
+                f"{shape} among {valid:,} edges of {ends:,} vertices",
+                physical.MultiwayJoin(
+                    (0,) * len(bindings), bindings, (0, 1, 2), first_orders(bindings)
+                ),
+                (Source(valid, (ends, ends)),),
+                40_000,
+                fitted=False,
             )
 
 

@@ -11,6 +11,7 @@ from headrace.algebra.physical import (
     FilterRows,
     HashJoin,
     MergeUnion,
+    MultiwayJoin,
     PhysicalOperator,
     ProjectColumns,
     ReportRows,
@@ -81,7 +82,13 @@ def sample_plan(label: str = "a2q") -> PhysicalPlan:
     several = node(
         WindowScanUnion("e", (("b", "c0 <> c1"), ("c", None)), 30 * DAY, DAY), (), "yz", 0.75
     )
-    both = node(MergeUnion(), (path, simple, sliding, empty, several), "yz", 3)
+    cycle = node(
+        MultiwayJoin(
+            (0, 0, 1), ((0, 1), (1, 2), (2, 0)), (1, 2), ((2,), (0,), (1,)), ("w", "y", "z")
+        ),
+        (a, b), "yz", 5,
+    )  # fmt: skip
+    both = node(MergeUnion(), (path, simple, sliding, empty, several, cycle), "yz", 3)
     moved = node(Exchange("hash", (0,)), (both,), "yz", 1.5)
     once = node(Coalesce(), (moved,), "yz", 40)
     again = node(Rewindow(DAY, 3600), (once,), "yz", 40)

@@ -13,6 +13,7 @@ from headrace.algebra.physical import (
     FilterRows,
     HashJoin,
     MergeUnion,
+    MultiwayJoin,
     PhysicalOperator,
     ProjectColumns,
     SlidePath,
@@ -22,7 +23,7 @@ from headrace.algebra.physical import (
     WindowScanUnion,
 )
 from headrace.algebra.plan import PhysicalPlan, PlanNode
-from headrace.algebra.properties import ANY, BROADCAST, Distribution
+from headrace.algebra.properties import ANY, BROADCAST, SINGLE, Distribution
 
 Spread = tuple[int, Distribution]
 """A node of the new plan, and where its rows lie."""
@@ -104,6 +105,8 @@ class _Spreading:
                 inputs = self._for_union(old.inputs)
             case HashJoin():
                 inputs = self._for_join(operator, old.inputs)
+            case MultiwayJoin():
+                inputs = self._for_multiway(operator, old.inputs)
             case SPath() | SlidePath():
                 if self._random.random() < 0.7:
                     operator = replace(operator, roots="own")
@@ -143,6 +146,19 @@ class _Spreading:
             case _:
                 return [self._home(left), self._everywhere(right)]
 
+    def _for_multiway(self, join: MultiwayJoin, nodes: tuple[int, ...]) -> list[Spread]:
+        """One of the distributions that the law allows over exchanges."""
+        widths = [self._width(node) for node in nodes]
+        wanted = [lies for lies in join.input_distributions(widths) if set(lies) != {BROADCAST}]
+        return [
+            self._everywhere(node)
+            if lies == BROADCAST
+            else self._home(node)
+            if lies == ANY
+            else self._exchange(node, _exchange_to(lies))
+            for node, lies in zip(nodes, self._random.choice(wanted), strict=True)
+        ]
+
     def _gathered(self, node: int) -> Spread:
         """The rows of each value on one partition."""
         if self._width(node) and self._random.random() < 0.7:
@@ -171,3 +187,7 @@ class _Spreading:
             else:
                 self._copied[node] = self._exchange(node, Exchange("broadcast"))[0]
         return self._copied[node], BROADCAST
+
+
+def _exchange_to(lies: Distribution) -> Exchange:
+    return Exchange("single") if lies == SINGLE else Exchange("hash", lies.columns)

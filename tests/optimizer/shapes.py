@@ -15,7 +15,14 @@ from headrace.algebra.logical import (
     Pattern,
     WScan,
 )
-from headrace.algebra.physical import HashJoin, PhysicalOperator, SPath, ToKernel, WindowScan
+from headrace.algebra.physical import (
+    HashJoin,
+    MultiwayJoin,
+    PhysicalOperator,
+    SPath,
+    ToKernel,
+    WindowScan,
+)
 from headrace.algebra.regex import Regex, Symbol
 from headrace.algebra.window import Window
 from headrace.catalog.model import Catalog, LabelStatistics, Stream
@@ -164,6 +171,14 @@ class SetCosts:
             # A path costs the same backwards: its inverse may stand in the memo for it.
             what += f"{operator.states} {len(operator.transitions)}"
             rates.sort()
-        if isinstance(operator, WindowScan | HashJoin | SPath):
+        if isinstance(operator, WindowScan | HashJoin | MultiwayJoin | SPath):
             return Random(f"{self.seed} {what} {rates}").uniform(1.0, 100.0)
         return 1.0
+
+    def arranged(
+        self,
+        operator: PhysicalOperator,
+        output: Characteristics,
+        inputs: tuple[Characteristics, ...],
+    ) -> PhysicalOperator:
+        return operator

@@ -7,8 +7,9 @@ from itertools import combinations
 
 import pytest
 
+from headrace.algebra.joins import is_connected, is_cyclic
 from headrace.algebra.logical import LogicalExpression, Pattern
-from headrace.algebra.physical import Coalesce, HashJoin, WindowScan
+from headrace.algebra.physical import Coalesce, HashJoin, MultiwayJoin, WindowScan
 from headrace.algebra.plan import PhysicalPlan
 from headrace.costmodel import CostModel
 from headrace.costmodel.characteristics import Characteristics
@@ -39,8 +40,12 @@ SHAPES: dict[str, Edges] = {
 }
 
 
+MULTIWAY = MultiwayJoin((0, 1, 2), ((0, 1), (1, 2), (2, 0)), (0,), ((2,), (0,), (1,)))
+
+
 def brute_force(edges: Edges, model: SetCosts) -> float:
-    """The least cost over all ordered join trees without a cross product; no memo."""
+    """The least cost over all ordered join trees without a cross product, in which cyclic parts may
+    be joined at once; no memo."""
     n = len(edges)
 
     def relation(atoms: frozenset[int]) -> Characteristics:
@@ -68,6 +73,11 @@ def brute_force(edges: Edges, model: SetCosts) -> float:
                     HashJoin(((0,), (0,)), (0,)), relation(atoms), (relation(left), relation(right))
                 )
                 best = min(best, sum(below, own))
+        bindings = [edges[k] for k in sorted(atoms)]
+        if is_connected(bindings) and is_cyclic(bindings):
+            single = [frozenset([k]) for k in sorted(atoms)]
+            own = model.cost(MULTIWAY, relation(atoms), tuple(map(relation, single)))
+            best = min(best, sum(map(cheapest, single), own))
         return best
 
     whole = relation(frozenset(range(n)))

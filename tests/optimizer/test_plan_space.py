@@ -37,6 +37,8 @@ def joins(outcome: SearchResult) -> int:
 
 
 def explored(expression: LogicalExpression, **options: object) -> SearchResult:
+    """The outcome of a search for binary joins alone, as theory counts."""
+    options.setdefault("disabled_rules", frozenset({"PatternToMultiway"}))
     outcome = optimize(expression, SetCosts(), **options)
     assert outcome.stop_reason == "complete"
     assert outcome.plans.logical_count > 0  # explores what pruning left out

@@ -35,6 +35,7 @@ from tests.optimizer.shapes import (
     TERNARY_PLUS,
     catalog,
     chain,
+    cycle,
     optimize,
     path,
     pattern,
@@ -170,6 +171,9 @@ ELSEWHERE: dict[str, LogicalExpression] = {
     ),
     "a residual of which a projection drops columns": LogicalExpression(
         Project((1,)), (where("c0 < c2", chained(A, B)),)
+    ),
+    "a residual over a cycle of which a projection drops columns": LogicalExpression(
+        Project((1,)), (where("c0 < c2", pattern(cycle(4))),)
     ),
     "a projection of a projection": LogicalExpression(
         Project((1, 0)), (path(Symbol(0, inverse=True), A),)

@@ -52,6 +52,9 @@ def rows_of(expression: LogicalExpression, snapshot: Snapshot) -> set[Row]:
             return _joined(bindings, output, inputs)
         case logical.FilteredPattern(bindings, output, predicate):
             return _joined(bindings, output, inputs, predicate.sql)
+        case logical.MultiwayPattern(reads, bindings, output, predicate):
+            atoms = [inputs[read] for read in reads]
+            return _joined(bindings, output, atoms, None if predicate is None else predicate.sql)
         case logical.Path(path, semantics):
             relations = {
                 str(i): {(row[0], row[1]) for row in rows} for i, rows in enumerate(inputs)
@@ -101,6 +104,8 @@ def rows_of_plan(plan: PhysicalPlan, snapshot: Snapshot) -> set[Row]:
                 rows = {tuple(row[column] for column in columns) for row in inputs[0]}
             case physical.HashJoin(bindings, output, residual=residual):
                 rows = _joined(bindings, output, inputs, residual)
+            case physical.MultiwayJoin(reads, bindings, output, residual=residual):
+                rows = _joined(bindings, output, [inputs[read] for read in reads], residual)
             case physical.SPath() as path:
                 rows = _walked(path, inputs)
             case physical.SimplePath() as path:

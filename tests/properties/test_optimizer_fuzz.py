@@ -164,6 +164,14 @@ class Perturbed:
         factor: float = 100 ** Random(f"{self.seed} {operator!r}").uniform(-1, 1)
         return factor * self.model.cost(operator, output, inputs)
 
+    def arranged(
+        self,
+        operator: PhysicalOperator,
+        output: Characteristics,
+        inputs: tuple[Characteristics, ...],
+    ) -> PhysicalOperator:
+        return self.model.arranged(operator, output, inputs)
+
 
 def searched(expression: LogicalExpression, seed: int, **options: object) -> SearchResult:
     """The outcome under statistics and costs of a seed."""

@@ -7,6 +7,7 @@
 * ``σ[c0 = c1](E)``, ``π[1, 0](E)``, ``E ∪ F``: filter, projection, union;
 * ``[x, z : E(x, y) ⋈ F(y, z)]``: a join, by variables of the inputs' columns; before the colon
   those of the result. ``where x < z`` at the end is a residual condition;
+* ``multiway[x, z : E(x, y) ⋈ F(y, z) ⋈ ..]``: the same of three or more inputs at once;
 * ``path[a·b*]``, ``simple[a+]``: any paths and simple paths along a regular expression of ``·``,
   ``|``, ``*``, ``+``, ``?`` and ``^a``; ``<E>`` is an expression in place of a label;
 * ``path[a+] from [c0 = 'x']``: a path whose sources satisfy a condition; ``path[<π[0, 0](a)>·b+]
@@ -21,7 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from lark import Lark, Token, Transformer
 
@@ -32,6 +33,7 @@ from headrace.algebra.logical import (
     Filter,
     FilteredPattern,
     LogicalExpression,
+    MultiwayPattern,
     Path,
     PathSemantics,
     Pattern,
@@ -49,12 +51,14 @@ WINDOW = Window(6, 2)
 GRAMMAR = r"""
 ?start: expression
 ?expression: factor | expression "∪" factor -> union
-?factor: scan | scans | filter | project | join | path | "(" expression ")"
+?factor: scan | scans | filter | project | join | multiway | path | "(" expression ")"
 scan: LABEL CONDITION? SOURCE?
 scans: "{" scan ("," scan)+ "}"
 filter: "σ" CONDITION "(" expression ")"
 project: "π" "[" INT ("," INT)* "]" "(" expression ")"
-join: "[" names ":" atom (("⋈" | BINDING) atom)+ WHERE? "]"
+join: "[" joined "]"
+multiway: "multiway" "[" joined "]"
+joined: names ":" atom (("⋈" | BINDING) atom)+ WHERE?
 names: LABEL ("," LABEL)*
 atom: factor "(" names ")"
 path: SEMANTICS "[" regex "]" SOURCES?
@@ -87,6 +91,17 @@ def parse(text: str) -> LogicalExpression:
     read = _Reader().transform(tree)
     assert isinstance(read, LogicalExpression)
     return read
+
+
+class _Join(NamedTuple):
+    """The parts of a join: bindings, output, residual and inputs, and whether one input binds the
+    other."""
+
+    bindings: tuple[tuple[int, ...], ...]
+    output: tuple[int, ...]
+    predicate: Predicate | None
+    inputs: tuple[LogicalExpression, ...]
+    binding: bool
 
 
 class _Steps:
@@ -157,21 +172,33 @@ class _Reader(Transformer[Token, Any]):
         expression, names = items
         return expression, names
 
-    def join(self, items: list[Any]) -> LogicalExpression:
+    def joined(self, items: list[Any]) -> _Join:
         output, *atoms = items
         binding = any(item == "⋉" for item in atoms)
         atoms = [item for item in atoms if item != "⋉"]
         where = str(atoms.pop()) if isinstance(atoms[-1], Token) else None
         number = {v: k for k, v in enumerate(dict.fromkeys(v for _, vs in atoms for v in vs))}
         bindings = tuple(tuple(number[v] for v in names) for _, names in atoms)
-        kept = tuple(number[v] for v in output)
+        predicate = None
+        if where is not None:
+            sql = re.sub(r"(?<!')\b[a-z]\w*\b(?!')", lambda m: _column(m[0], number), where[6:])
+            predicate = Predicate(sql)
         inputs = tuple(expression for expression, _ in atoms)
-        if where is None:
+        return _Join(bindings, tuple(number[v] for v in output), predicate, inputs, binding)
+
+    def join(self, joins: list[_Join]) -> LogicalExpression:
+        ((bindings, kept, predicate, inputs, binding),) = joins
+        if predicate is None:
             kind = BoundPattern if binding else Pattern
             return LogicalExpression(kind(bindings, kept), inputs)
         left, right = bindings
-        sql = re.sub(r"(?<!')\b[a-z]\w*\b(?!')", lambda m: _column(m[0], number), where[6:])
-        return LogicalExpression(FilteredPattern((left, right), kept, Predicate(sql)), inputs)
+        return LogicalExpression(FilteredPattern((left, right), kept, predicate), inputs)
+
+    def multiway(self, joins: list[_Join]) -> LogicalExpression:
+        ((bindings, kept, predicate, inputs, _),) = joins
+        pattern = MultiwayPattern(tuple(range(len(inputs))), bindings, kept, predicate)
+        operator, used = pattern.canonical(tuple(map(inputs.index, inputs)))
+        return LogicalExpression(operator, tuple([inputs[k] for k in used]))
 
     def step(self, items: list[Any]) -> _Steps:
         inner = items[-1]
@@ -226,11 +253,14 @@ def written(expression: LogicalExpression) -> str:
             sign = " ⋉ " if isinstance(expression.operator, BoundPattern) else " ⋈ "
             return _join(bindings, output, expression.inputs, parts, "", sign)
         case FilteredPattern(bindings, output, predicate):
-            sql = re.sub(r"\bc(\d+)\b", lambda m: _name(int(m[1])), predicate.sql)
-            return _join(bindings, output, expression.inputs, parts, f" where {sql}")
+            return _join(bindings, output, expression.inputs, parts, _where(predicate))
         case BoundPath(tree, semantics, sources):
             path = replace(expression, operator=Path(tree, semantics))
             return f"{written(path)} from {f'[{sources.sql}]' if sources else 'd'}"
+        case MultiwayPattern(reads, bindings, output, predicate):
+            below = tuple([expression.inputs[read] for read in reads])
+            names = [parts[read] for read in reads]
+            return "multiway" + _join(bindings, output, below, names, _where(predicate))
         case Path(tree, semantics):
             steps = [
                 part if isinstance(below.operator, WScan) else f"<{part}>"
@@ -240,6 +270,12 @@ def written(expression: LogicalExpression) -> str:
             return f"{kind}[{regex.text(tree, lambda ref: steps[int(ref)])}]"
         case other:
             return repr(other)
+
+
+def _where(predicate: Predicate | None) -> str:
+    if predicate is None:
+        return ""
+    return " where " + re.sub(r"\bc(\d+)\b", lambda m: _name(int(m[1])), predicate.sql)
 
 
 def _name(variable: int) -> str:

@@ -55,6 +55,7 @@ def test_names_are_unique_and_each_operator_can_be_computed() -> None:
         "Project",
         "Pattern",
         "FilteredPattern",
+        "MultiwayPattern",
         "Path",
         "BoundPath",
         "BoundPattern",

@@ -1,0 +1,190 @@
+"""The multiway join."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Literal
+
+from .. import notation, predicate
+from ..joins import connected_to, join_variables
+from ..notation import InputNames
+from ..properties import ANY, BROADCAST, NOTHING, SINGLE, Distribution, Spread, hashed
+from ..untrusted import MOST_INPUTS, MOST_VARIABLES, WIDEST, at_most, between
+from ..values import StreamTypes, Types
+from .base import DeletionVariant, WithDeletions, hashed_by, registered, require
+from .joins import named_variables
+
+MOST_ATOMS = 64
+"""The most atoms of a multiway join."""
+
+
+@registered
+@dataclass(frozen=True, slots=True)
+class MultiwayJoin(DeletionVariant):
+    """Joins three or more atoms at once: binds one variable after the other by intersection.
+
+    Each arriving row takes the place of every atom that reads its input, and the other atoms
+    extend it variable by variable. An input that several atoms read is held once. An atom shares
+    one or two of its variables with other atoms.
+
+    Attributes:
+        reads: the input that each atom reads.
+        bindings: ``bindings[k][j]`` is the variable of column ``j`` of atom ``k``.
+        output: the variables of the output columns.
+        orders: for each atom the order in which the shared variables of the other atoms are bound
+            after a row of the atom.
+        variables: the names of the variables, for people.
+        own: with several partitions, a shared variable: each partition has copies of all inputs
+            and reports the results whose value of the variable belongs to it. Null for all results.
+        residual: a condition that every result satisfies, as SQL over columns ``c0``, ``c1``, ...
+            that stand for the variables; null for none.
+        update_pattern: the variant for inputs with deletions; null without deletions.
+    """
+
+    reads: tuple[int, ...]
+    bindings: tuple[tuple[int, ...], ...]
+    output: tuple[int, ...]
+    orders: tuple[tuple[int, ...], ...]
+    variables: tuple[str, ...] = field(default=(), compare=False)
+    own: int | None = field(default=None, hash=False)
+    residual: str | None = field(default=None, hash=False)
+    update_pattern: WithDeletions = field(default=None, hash=False)
+    op: Literal["MULTIWAY_JOIN"] = "MULTIWAY_JOIN"
+
+    names_inputs: ClassVar[bool] = True
+
+    def named(self, columns: tuple[str, ...]) -> MultiwayJoin:
+        """The join with variables named after the names of its output columns."""
+        names = named_variables(self.bindings, self.output, self.variables, columns)
+        return replace(self, variables=names)
+
+    def check_bounds(self, inputs: int) -> None:
+        """Checks the residual, and the numbers of atoms, columns and variables."""
+        if self.residual is not None:
+            _ = predicate.checked(self.residual)
+        for atoms in (self.reads, self.bindings, self.orders):
+            at_most(len(atoms), MOST_ATOMS, "atoms")
+        for listed in (*self.bindings, *self.orders, self.output, self.variables):
+            at_most(len(listed), WIDEST, "columns")
+        between(self.reads, 0, MOST_INPUTS, "an input")
+        bound = [v for listed in (*self.bindings, *self.orders) for v in listed]
+        between(bound, 0, MOST_VARIABLES, "a variable")
+
+    def output_width(self, inputs: Sequence[int]) -> int:
+        atoms = len(self.bindings)
+        require(atoms >= 3, "a multiway join has three or more atoms")
+        require(len(self.reads) == len(self.orders) == atoms, "an atom has an input and an order")
+        require(set(self.reads) == set(range(len(inputs))), "each input is read, and no other")
+        for read, binding in zip(self.reads, self.bindings, strict=True):
+            width = inputs[read]
+            require(len(binding) == width, f"{len(binding)} variables for {width} columns")
+            require(len(set(binding)) == width, "a variable occurs twice in one atom")
+        shared = join_variables(self.bindings)
+        for binding in self.bindings:
+            own = shared & set(binding)
+            require(1 <= len(own) <= 2, "an atom shares one or two variables with others")
+        for binding, order in zip(self.bindings, self.orders, strict=True):
+            own = shared & set(binding)
+            require(set(order) == shared - own, "an order names the shared variables of others")
+            require(len(set(order)) == len(order), "an order names a variable twice")
+            bound = set(own)
+            for variable in order:
+                near = connected_to(self.bindings, variable)
+                require(bool(near & bound), "an order binds a variable beside no bound one")
+                bound.add(variable)
+        require(self.own is None or self.own in shared, "the variable of own values is not shared")
+        bound = {v for binding in self.bindings for v in binding}
+        require(set(self.output) <= bound, "an output variable is not bound")
+        if self.residual is not None:
+            tree = predicate.checked(self.residual, 1 + max(bound))
+            looked_at = predicate.columns_of(tree)
+            require(looked_at <= bound, "the residual looks at an unbound variable")
+        return len(self.output)
+
+    def column_types(self, inputs: Sequence[Types], streams: Mapping[str, StreamTypes]) -> Types:
+        of_variable = {
+            variable: types
+            for read, binding in zip(self.reads, self.bindings, strict=True)
+            for variable, types in zip(binding, inputs[read], strict=True)
+        }
+        return tuple(of_variable[variable] for variable in self.output)
+
+    def input_names(self, position: int, own: Sequence[str], width: int) -> tuple[str, ...]:
+        binding = self.bindings[self.reads.index(position)]
+        return tuple(self.variables[v] for v in binding)
+
+    def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
+        """All on one partition; or hashed on one variable by each atom whose input is no copy.
+
+        With ``own`` all inputs are copies, and the results are hashed on the variable.
+        """
+        if NOTHING in inputs:
+            return NOTHING
+        if self.own is not None:
+            require(set(inputs) == {BROADCAST}, "own values need copies of all inputs")
+            return hashed_by([i for i, variable in enumerate(self.output) if variable == self.own])
+        if len(set(inputs)) == 1 and inputs[0] in (SINGLE, BROADCAST):
+            return inputs[0]
+        divided = [k for k, read in enumerate(self.reads) if inputs[read] != BROADCAST]
+        if len(divided) == 1 and inputs[self.reads[divided[0]]].spread is not Spread.HASH:
+            return inputs[self.reads[divided[0]]]
+        hashed_on = [
+            {self.bindings[k][column] for column in inputs[self.reads[k]].columns} for k in divided
+        ]
+        variables = set.intersection(*hashed_on)
+        lie = " and ".join(map(str, inputs))
+        require(bool(variables), f"its inputs lie {lie}, so that rows to be joined may lie apart")
+        return hashed_by([i for i, variable in enumerate(self.output) if variable in variables])
+
+    def input_distributions(self, widths: Sequence[int]) -> Iterator[tuple[Distribution, ...]]:
+        """Hashed on each variable where all atoms of an input have it in one column, copies of the
+        other inputs; one input divided, and copies of the others; all on one partition."""
+        if self.own is not None:
+            yield (BROADCAST,) * len(widths)
+            return
+        for variable in sorted(join_variables(self.bindings)):
+            lie = tuple([self._hashed_on(variable, position) for position in range(len(widths))])
+            if set(lie) != {BROADCAST}:
+                yield lie
+        for position in range(len(widths)):
+            if self.reads.count(position) == 1:
+                for own in (ANY, *map(hashed, range(widths[position]))):
+                    copies = [BROADCAST] * len(widths)
+                    copies[position] = own
+                    yield tuple(copies)
+        yield (BROADCAST,) * len(widths)
+        yield (SINGLE,) * len(widths)
+
+    def _hashed_on(self, variable: int, position: int) -> Distribution:
+        """The input hashed by the column that all its atoms bind to a variable, or its copies."""
+        read = [b for r, b in zip(self.reads, self.bindings, strict=True) if r == position]
+        columns = {b.index(variable) if variable in b else -1 for b in read}
+        column = columns.pop()
+        return BROADCAST if columns or column < 0 else hashed(column)
+
+    def arguments(self, names: InputNames) -> str:
+        """``x,y ⋈ y,z ⋈ x,z → x,y,z  on x,y,z  where x <> z  binding z / x / y``."""
+        name = notation.variable_names(self.variables)
+        joined = notation.joined(self.bindings, self.output, name)
+        orders = " / ".join(",".join(map(name, order)) for order in self.orders)
+        own = "" if self.own is None else f"  own {name(self.own)}"
+        return f"{joined}{notation.where(self.residual, name)}  binding {orders}{own}"
+
+    def relation(self, below: Sequence[str]) -> str | None:
+        """``(a⋈b⋈c)``."""
+        return f"({'⋈'.join(below[read] for read in self.reads)})"
+
+
+def indexes_of(join: MultiwayJoin) -> list[tuple[int, tuple[int, ...]]]:
+    """The indexes of a multiway join: the input, and the one or two columns of each.
+
+    Each atom needs one over its shared columns, and one over each of two.
+    """
+    shared = join_variables(join.bindings)
+    indexes: set[tuple[int, tuple[int, ...]]] = set()
+    for read, binding in zip(join.reads, join.bindings, strict=True):
+        columns = tuple([c for c, v in enumerate(binding) if v in shared])
+        indexes.update((read, (column,)) for column in columns)
+        indexes.add((read, columns))
+    return sorted(indexes)

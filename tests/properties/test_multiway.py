@@ -1,0 +1,110 @@
+"""Plans with multiway joins give the oracle's results, whatever their orders of variables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import given, note
+from hypothesis import strategies as st
+
+from headrace.algebra.physical import MultiwayJoin
+from headrace.algebra.plan import PhysicalPlan
+from headrace.optimizer import Options, SearchResult
+from tests.executor.spreading import spread
+from tests.executor.test_multiway import with_orders
+from tests.oracles.query import text
+from tests.oracles.snapshot import Truth
+from tests.properties import test_deletions
+from tests.properties.plans import THOROUGH, optimized, read_back
+from tests.properties.running import judge, lines_of
+from tests.properties.test_plans import check_plans
+from tests.strategies.amount import examples
+from tests.strategies.cyclic import cyclic_cases
+from tests.strategies.queries import Case
+
+SEEDS = st.integers(0, 9_999)
+ROWS = st.sampled_from([1, 3, 1000])
+SAMPLED = 40
+
+
+AS_WRITTEN = frozenset({"PatternCommute", "PatternAssociate", "PatternAssociateInverse"})
+"""Rules without which the plan space is so small that many of its plans have multiway joins."""
+
+
+def searched(seed: int, **options: Any) -> Options:
+    """The options of a search; in most cases without the rules that reorder binary joins."""
+    disabled = AS_WRITTEN if seed % 4 else frozenset[str]()
+    return replace(THOROUGH, disabled_rules=disabled, **options)
+
+
+def is_multiway(plan: PhysicalPlan) -> bool:
+    return any(isinstance(node.operator, MultiwayJoin) for node in plan.nodes)
+
+
+def reordered(plan: PhysicalPlan, seed: int) -> PhysicalPlan:
+    """The plan with other orders of variables in its multiway joins."""
+    nodes = [
+        node.model_copy(update={"operator": with_orders(node.operator, seed)})
+        if isinstance(node.operator, MultiwayJoin)
+        else node
+        for node in plan.nodes
+    ]
+    return plan.model_copy(update={"nodes": tuple(nodes)})
+
+
+def multiway_plans(found: SearchResult, seed: int, most: int = 4) -> list[PhysicalPlan]:
+    """Some plans with multiway joins, of a uniform sample; half of them with other orders."""
+    plans = [plan for plan in found.plans.sample(SAMPLED, seed) if is_multiway(plan)]
+    chosen = plans[:most]
+    return [reordered(plan, seed) if k % 2 else plan for k, plan in enumerate(chosen)]
+
+
+@given(case=cyclic_cases(), seed=SEEDS)
+@examples(40)
+def test_multiway_plans_mean_the_query(case: Case, seed: int) -> None:
+    note(text(case.query))
+    check_plans(case, list(map(read_back, multiway_plans(optimized(case, searched(seed)), seed))))
+
+
+@given(case=cyclic_cases(), seed=SEEDS, rows=ROWS)
+@examples(40)
+def test_multiway_plans_run(case: Case, seed: int, rows: int) -> None:
+    note(text(case.query))
+    truth = Truth(case.query, case.edges)
+    for plan in multiway_plans(optimized(case, searched(seed)), seed):
+        judge(truth, plan, lines_of(case, plan, rows))
+
+
+@given(case=cyclic_cases(), seed=SEEDS)
+@examples(30)
+def test_multiway_plans_retract_what_deletions_end(case: Case, seed: int) -> None:
+    of = test_deletions.deleting(case, seed)
+    plans = multiway_plans(optimized(case, searched(seed), deletions=of.streams), seed)
+    test_deletions.check(of, list(map(read_back, plans)))
+
+
+@given(case=cyclic_cases(), seed=SEEDS, partitions=st.integers(2, 4), rows=ROWS)
+@examples(30)
+def test_multiway_plans_run_over_several_partitions(
+    case: Case, seed: int, partitions: int, rows: int
+) -> None:
+    """Plans of the optimizer for several partitions, and plans for one with exchanges added."""
+    note(text(case.query))
+    truth = Truth(case.query, case.edges)
+    made = multiway_plans(optimized(case, searched(seed, parallelism=partitions)), seed)
+    plans = multiway_plans(optimized(case, searched(seed)), seed, most=2)
+    made += [spread(plan, partitions, seed) for plan in plans]
+    for plan in made:
+        judge(truth, plan, lines_of(case, read_back(plan), rows))
+
+
+@given(case=cyclic_cases(), seed=SEEDS, partitions=st.integers(2, 3))
+@examples(20)
+def test_partitioned_multiway_plans_retract_what_deletions_end(
+    case: Case, seed: int, partitions: int
+) -> None:
+    of = test_deletions.deleting(case, seed)
+    options = searched(seed, parallelism=partitions)
+    plans = multiway_plans(optimized(case, options, deletions=of.streams), seed)
+    test_deletions.check(of, plans)
