@@ -13,7 +13,6 @@ can find that they are equal.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -22,6 +21,7 @@ from itertools import permutations
 from typing import Any
 
 from . import regex
+from .digests import digest
 from .labelling import Atom, canonical_atoms, canonical_labels
 from .logical import (
     Filter,
@@ -102,20 +102,15 @@ class Relation:
             _ = relation.scans
         if isinstance(self.operator, WScan | WScanUnion):
             return frozenset(
-                (scan.stream, scan.label, window and window.range, window and window.slide)
+                (scan.stream, scan.label, *((w.range, w.slide) if w is not None else (None, None)))
                 for scan in self.operator.scans
-                for window in [scan.window]
+                for w in [scan.window]
             )
         return frozenset().union(*(below.scans for below in self.inputs))
 
     @cached_property
     def _form(self) -> _Form:
         return _form(self.operator, [below._form for below in self.inputs])
-
-
-def digest(*texts: str) -> str:
-    """A digest of texts, the same in all processes."""
-    return hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:32]
 
 
 def _below(relation: Relation, name: str) -> list[Relation]:
