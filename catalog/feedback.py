@@ -49,7 +49,7 @@ _EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 _TABLE = """
 CREATE TABLE figures (
     identity TEXT NOT NULL, source TEXT NOT NULL, kind TEXT NOT NULL, run TEXT NOT NULL,
-    at REAL NOT NULL, rate REAL NOT NULL, population REAL NOT NULL, work REAL NOT NULL,
+    at REAL NOT NULL, rate REAL NOT NULL, population REAL, work REAL NOT NULL,
     op TEXT NOT NULL, PRIMARY KEY (identity, source, kind, run)
 ) WITHOUT ROWID
 """
@@ -68,7 +68,7 @@ class Observation:
         source: the digest of its scans and their streams.
         kind: which rows were counted.
         rate: rows per time unit.
-        population: rows valid at an instant.
+        population: rows valid at an instant; None if it is not comparable.
         work: the time of the operator, in microseconds per time unit.
         op: the name of the operator.
     """
@@ -77,7 +77,7 @@ class Observation:
     source: str
     kind: Kind
     rate: float
-    population: float
+    population: float | None
     work: float
     op: str
 
@@ -88,7 +88,7 @@ class Figures:
 
     Attributes:
         rate: rows per time unit.
-        population: rows valid at an instant.
+        population: rows valid at an instant; None if no run measured it.
         work: the time of the operator in the newest run, in microseconds per time unit.
         op: the name of the operator in the newest run.
         runs: the number of runs.
@@ -96,7 +96,7 @@ class Figures:
     """
 
     rate: float
-    population: float
+    population: float | None
     work: float
     op: str
     runs: int
@@ -207,7 +207,7 @@ def read(path: Path, now: float) -> Measured:
         if not _version(connection, path):
             return []
         return connection.execute(
-            "SELECT identity, source, kind, at, rate, population, work, op FROM figures"
+            "SELECT identity, source, kind, at, rate, work, population, op FROM figures"
             " WHERE at > ? ORDER BY at DESC, run",
             (now - LONGEST_AGE,),
         ).fetchall()
@@ -216,7 +216,8 @@ def read(path: Path, now: float) -> Measured:
         return {}
     by_relation: dict[tuple[str, str], dict[Any, list[tuple[Any, ...]]]] = {}
     for identity, source, kind, *figures in _transaction(path, "ro", rows):
-        if all(isinstance(f, float) and 0 <= f < math.inf for f in figures[:4]):
+        *numbers, population, _ = figures
+        if all(map(_valid, numbers)) and (population is None or _valid(population)):
             kinds = by_relation.setdefault((identity, source), {})
             kinds.setdefault(kind, []).append(tuple(figures))
     measured = {}
@@ -281,12 +282,25 @@ def newest(path: Path) -> float:
 
 def _mean(runs: Sequence[tuple[Any, ...]]) -> Figures:
     """The mean of the runs of a relation, the newest first."""
-    at, _, _, work, op = runs[0]
-    weights = [2.0 ** -((at - run[0]) / HALF_LIFE) for run in runs]
-    rate, population = (
-        sum(w * run[k] for w, run in zip(weights, runs, strict=True)) / sum(weights) for k in (1, 2)
-    )
-    return Figures(rate, population, work, str(op), len(runs), at)
+    at, _, work, _, op = runs[0]
+
+    def mean(column: int) -> float | None:
+        weighted = [
+            (2.0 ** -((at - run[0]) / HALF_LIFE), run[column])
+            for run in runs
+            if run[column] is not None
+        ]
+        if not weighted:
+            return None
+        total: float = sum(w * value for w, value in weighted)
+        weight: float = sum(w for w, _ in weighted)
+        return total / weight
+
+    return Figures(mean(1) or 0.0, mean(3), work, str(op), len(runs), at)
+
+
+def _valid(figure: object) -> bool:
+    return isinstance(figure, float) and 0 <= figure < math.inf
 
 
 def _version(connection: sqlite3.Connection, path: Path) -> int:

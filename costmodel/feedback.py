@@ -48,12 +48,14 @@ class Feedback:
             return estimate
         distinct, derived, repeats = figures.distinct, figures.derived, estimate.repeats
         if distinct is not None:
-            rate, population = distinct.rate, distinct.population
+            rate, held = distinct.rate, distinct.population
             if derived is not None and rate:
                 repeats = max(derived.rate / rate, 1.0)
         else:
             assert derived is not None
-            rate, population = derived.rate / repeats, derived.population / repeats
+            rate, held = derived.rate / repeats, derived.population
+            held = None if held is None else held / repeats
+        population = rate * estimate.validity if held is None else held
         population = min(max(population, LEAST), LARGEST)
         validity = estimate.validity
         if estimate.arrival_rate:

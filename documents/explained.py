@@ -9,6 +9,7 @@ from pydantic import Field
 from ..optimizer.budget import StopReason
 from ..optimizer.steps import in_order
 from ..planning.planner import Planned
+from .feedback import FeedbackDocument, feedback_documents, feedback_facts
 from .model import Document, Optional
 from .picture import PictureDocument, picture_of_plan
 from .plan import PlanDocument, plan_document
@@ -125,6 +126,7 @@ class Explained(StageDocument):
         canonical_cost: the cost of the query as written, in the unit of ``cost``.
         plan: the chosen plan.
         sampling: the estimates from a sample of the stream; absent without a sample.
+        feedback: the figures of earlier runs that are estimates, by node id; absent without any.
         costs: the cost formula of each node, by node id.
         why: the reason for each node, by node id.
     """
@@ -140,6 +142,7 @@ class Explained(StageDocument):
     canonical_cost: float
     plan: PlanDocument
     sampling: Optional[SampledEstimates] = None
+    feedback: Optional[dict[str, FeedbackDocument]] = None
     costs: Optional[dict[str, Formula]] = None
     why: Optional[dict[str, Reason]] = None
 
@@ -185,6 +188,7 @@ def explained(planned: Planned, *, costs: bool = False, why: bool = False) -> Ex
         canonical_cost=result.canonical_cost,
         plan=plan_document(planned.plan),
         sampling=_sampling(planned),
+        feedback=feedback_documents(planned),
         costs=_formulas(planned) if costs else None,
         why=reason_documents(planned) if why else None,
     )
@@ -211,12 +215,13 @@ def physical_document(
         analysis: the analysis of a run of the plan.
     """
     trace = planned.optimization.trace
+    shown = explained(planned, costs=costs, why=why)
     return Physical(
-        **dict(explained(planned, costs=costs, why=why)),
+        **dict(shown),
         trace=None if trace is None else steps_document(planned, trace),
         measured=None if analysis is None else analysis_document(analysis),
         constants_origin=planned.request.options.constants_origin,
-        picture=picture_of_plan(planned.plan),
+        picture=picture_of_plan(planned.plan, feedback_facts(shown.feedback)),
     )
 
 

@@ -10,6 +10,7 @@ from ..catalog.document import to_document
 from ..optimizer.budget import StopReason
 from ..planning.planner import Planned
 from .explained import Explained, MemoStatistics, explained, memo_statistics
+from .feedback import feedback_facts
 from .model import Document
 from .picture import PictureDocument, picture_of_plan
 from .plan import PlanDocument, plan_document
@@ -100,13 +101,14 @@ def explanation(planned: Planned, id_: str, asked: AskedDocument) -> Explanation
     """
     canonical = planned.optimization.canonical_plan
     catalog = None if asked.catalog is None else without_sources(asked.catalog)
+    shown = explained(planned, costs=True, why=True)
     return Explanation(
-        **dict(explained(planned, costs=True, why=True)),
+        **dict(shown),
         id=id_,
         asked=asked.model_copy(update={"catalog": catalog}),
         catalog=without_sources(to_document(planned.catalog)),
         constants=asdict(planned.cost_model.constants),
-        picture=picture_of_plan(planned.plan),
+        picture=picture_of_plan(planned.plan, feedback_facts(shown.feedback)),
         canonical_plan=plan_document(canonical),
         canonical_picture=picture_of_plan(canonical),
     )
