@@ -45,7 +45,7 @@ MOST_ROWS = 20_000
 LOCK_SECONDS = 5.0
 """The longest wait for another process, in seconds."""
 _VERSION = 1
-_EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 _TABLE = """
 CREATE TABLE figures (
     identity TEXT NOT NULL, source TEXT NOT NULL, kind TEXT NOT NULL, run TEXT NOT NULL,
@@ -166,7 +166,7 @@ def feedback_file(catalog: Catalog, path: Path) -> FeedbackFile:
 
 def beside(catalog: Catalog, path: Path) -> FeedbackFile | None:
     """The file beside a catalog's file; None for the bundled catalogs, which do not change."""
-    if path.resolve().is_relative_to(_EXAMPLES):
+    if path.resolve().is_relative_to(EXAMPLES):
         return None
     return feedback_file(catalog, path.with_suffix(SUFFIX))
 
