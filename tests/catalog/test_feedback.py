@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,7 @@ from headrace.catalog.feedback import (
     read,
     write,
 )
-from headrace.catalog.model import Source
+from headrace.catalog.model import Source, Stream
 from tests.api.command import CATALOG, ROOT, environment
 
 NOW = 1_800_000_000.0
@@ -89,9 +90,9 @@ def test_the_numbers_of_runs_and_of_rows_are_bounded(
 @pytest.mark.parametrize("content", [b"not a database", b"SQLite format 3\0" + bytes(90)])
 def test_a_damaged_file_is_an_error_that_names_it(path: Path, content: bytes) -> None:
     path.write_bytes(content)
-    with pytest.raises(FeedbackFileError, match="c.measured.sqlite"):
+    with pytest.raises(FeedbackFileError, match=r"c\.measured\.sqlite"):
         read(path, NOW)
-    with pytest.raises(FeedbackFileError, match="c.measured.sqlite"):
+    with pytest.raises(FeedbackFileError, match=r"c\.measured\.sqlite"):
         write(path, "run", [SEEN], NOW)
     assert newest(path) == 0.0
     assert path.read_bytes() == content
@@ -135,8 +136,8 @@ def test_the_source_of_a_relation_changes_with_the_declaration_and_not_with_stat
     catalog = loads(TEXT)
     stream = catalog.streams["rows"]
 
-    def source(stream: object, **fields: object) -> str | None:
-        changed = replace(catalog, streams={"rows": stream}, **fields)  # type: ignore[arg-type]
+    def source(stream: Stream, **fields: Any) -> str | None:
+        changed = replace(catalog, streams={"rows": stream}, **fields)
         return feedback_file(changed, tmp_path / "c").source_of(scans)
 
     same = source(stream)
