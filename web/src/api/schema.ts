@@ -657,6 +657,7 @@ export interface components {
              *       "cost_model": "saturating",
              *       "disabled_rules": [],
              *       "evaluate": "eager",
+             *       "feedback": true,
              *       "parallelism": 1,
              *       "path_semantics": "arbitrary",
              *       "simple_budget": 1000000
@@ -728,6 +729,10 @@ export interface components {
             readonly costs?: {
                 readonly [key: string]: components["schemas"]["Formula"];
             };
+            /** Feedback */
+            readonly feedback?: {
+                readonly [key: string]: components["schemas"]["FeedbackDocument"];
+            };
             /** Id */
             readonly id: string;
             /** Language */
@@ -771,6 +776,24 @@ export interface components {
             readonly name: string;
             /** Value */
             readonly value: string;
+        };
+        /**
+         * FeedbackDocument
+         * @description The figures that earlier runs measured of a node's rows.
+         *
+         *     Attributes:
+         *         at: when the newest run measured them, as ISO 8601.
+         *         age: the time since then, in seconds.
+         *         distinct: the rows that coalescing operators emitted; null if no run measured them.
+         *         derived: the rows that other operators emitted; null if no run measured them.
+         */
+        readonly FeedbackDocument: {
+            /** Age */
+            readonly age: number;
+            /** At */
+            readonly at: string;
+            readonly derived: components["schemas"]["RunFigures"] | null;
+            readonly distinct: components["schemas"]["RunFigures"] | null;
         };
         /**
          * ForgetStep
@@ -1020,6 +1043,10 @@ export interface components {
             readonly costs?: {
                 readonly [key: string]: components["schemas"]["Formula"];
             };
+            /** Feedback */
+            readonly feedback?: {
+                readonly [key: string]: components["schemas"]["FeedbackDocument"];
+            };
             /** Groups */
             readonly groups: readonly components["schemas"]["Group"][];
             /** Language */
@@ -1218,6 +1245,7 @@ export interface components {
              *       "cost_model": "saturating",
              *       "disabled_rules": [],
              *       "evaluate": "eager",
+             *       "feedback": true,
              *       "parallelism": 1,
              *       "path_semantics": "arbitrary",
              *       "simple_budget": 1000000
@@ -1304,6 +1332,12 @@ export interface components {
              * @enum {string}
              */
             readonly evaluate?: "eager" | "slide";
+            /**
+             * Feedback
+             * @description whether figures that queries of the service measured replace estimates, and the query keeps its own
+             * @default true
+             */
+            readonly feedback?: boolean;
             /**
              * Parallelism
              * @description the number of partitions to plan for
@@ -1442,6 +1476,7 @@ export interface components {
          *         columns: the names of the columns.
          *         properties: the delivered properties.
          *         estimate: the estimates of the node.
+         *         identity: names the rows of the node in figures that runs measure, if it is known.
          */
         readonly PlanNodeDocument: {
             /** Args */
@@ -1453,6 +1488,8 @@ export interface components {
             readonly estimate: components["schemas"]["Estimate"];
             /** Id */
             readonly id: number;
+            /** Identity */
+            readonly identity?: string;
             /** Inputs */
             readonly inputs: readonly number[];
             /** Op */
@@ -1907,6 +1944,29 @@ export interface components {
             readonly step: number;
         };
         /**
+         * RunFigures
+         * @description The mean over several runs, in which newer runs weigh more.
+         *
+         *     Attributes:
+         *         rate: rows per time unit.
+         *         population: rows valid at an instant; null if no run measured it.
+         *         work: the time of the operator in the newest run, in microseconds per time unit.
+         *         op: the name of the operator in the newest run.
+         *         runs: the number of runs.
+         */
+        readonly RunFigures: {
+            /** Op */
+            readonly op: string;
+            /** Population */
+            readonly population: number | null;
+            /** Rate */
+            readonly rate: number;
+            /** Runs */
+            readonly runs: number;
+            /** Work */
+            readonly work: number;
+        };
+        /**
          * RunnerUp
          * @description The cheapest other alternative of a goal; costs are in microseconds per time unit.
          *
@@ -2087,6 +2147,10 @@ export interface components {
             readonly costs?: {
                 readonly [key: string]: components["schemas"]["Formula"];
             };
+            /** Feedback */
+            readonly feedback?: {
+                readonly [key: string]: components["schemas"]["FeedbackDocument"];
+            };
             /** Language */
             readonly language: string;
             readonly memo: components["schemas"]["MemoStatistics"];
@@ -2173,6 +2237,7 @@ export type ExampleDocument = components['schemas']['ExampleDocument'];
 export type ExplainBody = components['schemas']['ExplainBody'];
 export type Explanation = components['schemas']['Explanation'];
 export type Fact = components['schemas']['Fact'];
+export type FeedbackDocument = components['schemas']['FeedbackDocument'];
 export type ForgetStep = components['schemas']['ForgetStep'];
 export type Formula = components['schemas']['Formula'];
 export type FormulaLine = components['schemas']['FormulaLine'];
@@ -2215,6 +2280,7 @@ export type Reason = components['schemas']['Reason'];
 export type RuleMeaning = components['schemas']['RuleMeaning'];
 export type RuleStatistics = components['schemas']['RuleStatistics'];
 export type RuleStep = components['schemas']['RuleStep'];
+export type RunFigures = components['schemas']['RunFigures'];
 export type RunnerUp = components['schemas']['RunnerUp'];
 export type RunningPicture = components['schemas']['RunningPicture'];
 export type SampledEstimates = components['schemas']['SampledEstimates'];
