@@ -10,7 +10,7 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import (
@@ -59,7 +59,7 @@ class KeptPlan:
     question: Mapping[str, Any]
     answer: bytes
     stop_reason: str
-    made_us: int = 0
+    made_us: int = field(default=0, compare=False)
 
     @property
     def id(self) -> str:
