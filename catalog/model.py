@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from .feedback import FeedbackFile, Measured
+    from .figures import FeedbackFile, Measured
 
     Hashes = NDArray[np.uint64]
     Times = NDArray[np.int64]

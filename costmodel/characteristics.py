@@ -16,7 +16,7 @@ from .columns import Columns
 
 if TYPE_CHECKING:
     from ..algebra.identity import Relation
-    from ..catalog.feedback import RelationFigures
+    from ..catalog.figures import RelationFigures
     from .sampling.relations import OnSample
 
 LARGEST = 1e100

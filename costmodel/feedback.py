@@ -9,7 +9,7 @@ from .characteristics import LARGEST, Characteristics
 
 if TYPE_CHECKING:
     from ..algebra.identity import Relation
-    from ..catalog.feedback import FeedbackFile, Measured, RelationFigures
+    from ..catalog.figures import FeedbackFile, Measured, RelationFigures
 
 LEAST = 1 / LARGEST
 """The least rate and population of a stream: costs and validities stay finite."""

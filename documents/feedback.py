@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 
-from ..catalog.feedback import Figures, RelationFigures
+from ..catalog.figures import Figures, RelationFigures
 from ..optimizer.steps import in_order
 from ..planning.planner import Planned
 from .model import Document

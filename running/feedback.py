@@ -30,14 +30,8 @@ from ..algebra.physical import PhysicalOperator, Rewindow, Scan
 from ..algebra.physical.base import PassesRows
 from ..algebra.plan import PhysicalPlan, PlanNode
 from ..algebra.properties import Spread
-from ..catalog.feedback import (
-    FeedbackFile,
-    FeedbackFileError,
-    Kind,
-    Observation,
-    Scanned,
-    write,
-)
+from ..catalog.feedback import FeedbackFileError, write
+from ..catalog.figures import FeedbackFile, Kind, Observation, Scanned
 from .measures import computed_once
 
 if TYPE_CHECKING:

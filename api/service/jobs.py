@@ -20,7 +20,7 @@ from ...algebra.deadline import Deadline
 from ...algebra.plan import PLAN_VERSION
 from ...algebra.regex import Regex, Symbol, refs, substitute
 from ...catalog.document import from_document
-from ...catalog.feedback import FeedbackFile
+from ...catalog.figures import FeedbackFile
 from ...costmodel.constants import Constants
 from ...documents.alternatives import alternatives, plan_list
 from ...documents.explained import traced_document

@@ -17,12 +17,12 @@ from headrace.catalog.feedback import (
     HALF_LIFE,
     LONGEST_AGE,
     FeedbackFileError,
-    Observation,
     feedback_file,
     newest,
     read,
     write,
 )
+from headrace.catalog.figures import Observation
 from headrace.catalog.model import Source, Stream
 from tests.api.command import CATALOG, ROOT, environment
 
@@ -116,7 +116,8 @@ def test_wrong_numbers_in_the_file_are_not_read(path: Path) -> None:
 def test_processes_that_write_at_once_lose_nothing(path: Path) -> None:
     code = (
         "import sys; from pathlib import Path\n"
-        "from headrace.catalog.feedback import Observation, write\n"
+        "from headrace.catalog.feedback import write\n"
+        "from headrace.catalog.figures import Observation\n"
         "for k in range(20):\n"
         "    seen = Observation(f'{sys.argv[2]} {k}', 's', 'distinct', 1.0, 1.0, 1.0, 'S_PATH')\n"
         f"    write(Path(sys.argv[1]), sys.argv[2], [seen], {NOW})\n"

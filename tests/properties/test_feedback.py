@@ -8,7 +8,7 @@ from random import Random
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from headrace.catalog.feedback import FeedbackFile, Figures, Measured, RelationFigures
+from headrace.catalog.figures import FeedbackFile, Figures, Measured, RelationFigures
 from headrace.costmodel import CostModel
 from headrace.costmodel.feedback import Feedback
 from headrace.optimizer import Options, SearchResult

@@ -12,7 +12,8 @@ import pytest
 
 from headrace.algebra.plan import PhysicalPlan
 from headrace.catalog import load
-from headrace.catalog.feedback import LONGEST_AGE, Observation, feedback_file, read
+from headrace.catalog.feedback import LONGEST_AGE, feedback_file, read
+from headrace.catalog.figures import Observation
 from headrace.catalog.model import Catalog
 from headrace.documents.explained import explain_document
 from headrace.executor.counters import Counters
