@@ -35,8 +35,8 @@ LONGEST_AGE = 30 * DAY
 """Older runs are not used, and the next write drops them, in seconds."""
 MOST_RUNS = 8
 """The most runs that are kept of a relation; the oldest go."""
-MOST_ROWS = 20_000
-"""The most rows of the file; the oldest go."""
+MOST_ROWS = 4_000
+"""The most rows of the file; the oldest go. A plan reads all of them, which takes some milliseconds."""
 LOCK_SECONDS = 5.0
 """The longest wait for another process, in seconds."""
 _VERSION = 1
