@@ -36,7 +36,7 @@ LONGEST_AGE = 30 * DAY
 MOST_RUNS = 8
 """The most runs that are kept of a relation; the oldest go."""
 MOST_ROWS = 4_000
-"""The most rows of the file; the oldest go. A plan reads all of them, which takes some milliseconds."""
+"""The most rows of the file; the oldest go. Planning reads all, which takes some milliseconds."""
 LOCK_SECONDS = 5.0
 """The longest wait for another process, in seconds."""
 _VERSION = 1
