@@ -10,6 +10,8 @@ import pytest
 
 from headrace.algebra.plan import PhysicalPlan
 from headrace.api.service import create_app
+from headrace.api.service.bodies import OptimizeBody
+from headrace.api.service.service import Service
 from headrace.catalog import load
 from headrace.catalog.feedback import feedback_file, read
 from headrace.running.analysis import analyze
@@ -99,14 +101,17 @@ def test_the_service_plans_again_after_a_query_was_measured(catalog: Path, tmp_p
         assert "feedback" not in foreign
 
 
-def test_a_service_without_feedback_plans_without_figures(catalog: Path, tmp_path: Path) -> None:
-    made = settings(tmp_path / "home", catalog=load(catalog), searches_at_once=1, feedback=False)
-    assert made.figures is None
-    with served(create_app(made)) as client:
-        first = client.post("/optimize", json={"query": QUERY}).json()
-        measure(first["plan"], catalog, made.home / "measured.sqlite")
-        shown = client.post("/explain", json={"query": QUERY}).json()
-        assert "feedback" not in shown
+@pytest.mark.parametrize("used", [True, False])
+def test_a_service_without_feedback_plans_without_figures(
+    catalog: Path, tmp_path: Path, used: bool
+) -> None:
+    made = settings(tmp_path / "home", catalog=load(catalog), feedback=used)
+    service = Service(made)
+    try:
+        job = service.job("optimize", OptimizeBody(query=QUERY), {})
+        assert (job.feedback is not None) == (made.figures is not None) == used
+    finally:
+        service.store.close()
 
 
 def measure(document: object, catalog: Path, file: Path) -> None:
