@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import fields
 from itertools import permutations
+from typing import Any
 
 import pytest
 from hypothesis import assume, given
@@ -14,6 +16,8 @@ from hypothesis import strategies as st
 from headrace.algebra.identity import Relation
 from headrace.algebra.logical import (
     Aggregate,
+    Filter,
+    FilteredPattern,
     LogicalExpression,
     LogicalOperator,
     Path,
@@ -21,7 +25,9 @@ from headrace.algebra.logical import (
     Pattern,
     Project,
     Rewindow,
+    Union,
     WScan,
+    WScanUnion,
 )
 from headrace.algebra.regex import Symbol, concat, plus
 from headrace.algebra.window import Window
@@ -130,6 +136,27 @@ def test_other_operators_have_the_identity_of_their_text_over_their_inputs() -> 
     assert len({relation.identity for relation in over}) == len(over)
     again = Relation(Rewindow(Window(5, 1)), (Relation(WScan("s", "a", WINDOW)),))
     assert again.identity == over[0].identity
+
+
+READ_FIELDS: dict[type[LogicalOperator], set[str]] = {
+    WScan: {"stream", "label", "window", "predicate", "properties", "deletions"},
+    WScanUnion: {"scans"},
+    Filter: {"predicate"},
+    Project: {"columns"},
+    Pattern: {"bindings", "output"},
+    FilteredPattern: {"bindings", "output", "predicate"},
+    Union: set(),
+    Path: {"regex", "semantics"},
+}
+"""The fields of the operators that the identity knows by their laws."""
+
+
+@pytest.mark.parametrize("operator", READ_FIELDS, ids=lambda operator: operator.__name__)
+def test_a_new_field_of_an_operator_has_to_enter_its_identity(
+    operator: type[LogicalOperator],
+) -> None:
+    dataclass: Any = operator
+    assert {f.name for f in fields(dataclass) if f.compare} == READ_FIELDS[operator]
 
 
 def test_deep_and_doubling_expressions_have_an_identity() -> None:
