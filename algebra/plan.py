@@ -104,7 +104,9 @@ class PlanNode(_Model):
         inputs: the ids of the earlier nodes that the operator reads.
         columns: the names of the output columns, for people.
         properties: the delivered physical properties.
-        estimate: the cost model's estimates."""
+        estimate: the cost model's estimates.
+        identity: the identity of its rows (:mod:`headrace.algebra.identity`), by which runs keep
+            measured figures; the document leaves it out if it is unknown."""
 
     id: int = Field(ge=0)
     operator: Annotated[PhysicalOperator, _OneOfAll]
@@ -112,6 +114,12 @@ class PlanNode(_Model):
     columns: tuple[str, ...]
     properties: NodeProperties
     estimate: Estimate
+    identity: str | None = Field(
+        default=None,
+        pattern="^[0-9a-f]{32}$",
+        exclude_if=lambda identity: identity is None,
+        description="names the rows in figures that runs measure; absent: unknown",
+    )
 
     @property
     def op(self) -> str:

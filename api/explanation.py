@@ -146,6 +146,8 @@ def plan_text(shown: Physical, *, colour: bool = False) -> str:
     notes: dict[int, tuple[str, ...]] = {}
     if why is not None:
         notes = search.reasons(why, picture.per, complete=shown.stop_reason == "complete")
+    for node, figures in (shown.feedback or {}).items():
+        notes[int(node)] = (measured.earlier(figures, picture.per), *notes.get(int(node), ()))
     for node, formula in (shown.costs or {}).items():
         notes[int(node)] = (*notes.get(int(node), ()), *str(formula).splitlines())
     below = summary(shown) + "\n"

@@ -107,6 +107,15 @@ ConstantsFile = Annotated[
         show_default=False,
     ),
 ]
+Feedback = Annotated[
+    bool,
+    typer.Option(
+        "--feedback/--no-feedback",
+        help="Whether figures that earlier runs measured replace estimates, and runs keep theirs, "
+        "in a file beside the catalog. Without a catalog no figures are kept.",
+        rich_help_panel=PLANNING,
+    ),
+]
 Debug = Annotated[
     bool, typer.Option("--debug", help="Show tracebacks and the log of Spark.", callback=_debug)
 ]
@@ -290,6 +299,8 @@ class QueryOptions(InputOptions):
         ),
     ] = "eager"
 
+    feedback: Feedback = True
+
     @property
     def planning(self) -> PlanningOptions:
         """The options of the planner.
@@ -313,6 +324,7 @@ class QueryOptions(InputOptions):
             evaluate=self.evaluate,
             constants=None if calibration is None else calibration.values,
             constants_origin=None if calibration is None else calibration.origin,
+            feedback=self.feedback,
         )
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from ..algebra.plan import PhysicalPlan
     from ..catalog.edges import EdgeFile
     from ..catalog.live import LiveSource
+    from ..running.feedback import Recorder
     from .options import InputOptions, QueryOptions
 
 
@@ -36,6 +38,31 @@ def read_catalog(path: Path | None) -> Catalog | None:
     return None if path is None else load_catalog(path)
 
 
+def catalog_of(options: QueryOptions) -> Catalog | None:
+    """Reads the catalog of a command, whose measured figures are of the inputs that it names.
+
+    Raises:
+        UsageError: if the catalog cannot be used, with file and line.
+    """
+    catalog = read_catalog(options.catalog)
+    if catalog is None or catalog.feedback is None:
+        return catalog
+    named = (*options.input_, *options.stored, *options.vertices)
+    return replace(catalog, feedback=catalog.feedback.over(named))
+
+
+def recorder(plan: PhysicalPlan, options: QueryOptions, output: str = "-") -> Recorder:
+    """Returns what keeps the measured figures of a run, if its options allow that.
+
+    A run that resumes another one has the same ``output``, and replaces its figures.
+    """
+    from ..running.feedback import Recorder, name_of_run
+
+    catalog = catalog_of(options) if options.feedback else None
+    run = name_of_run(plan, output)
+    return Recorder(plan, None if catalog is None else catalog.feedback, run)
+
+
 def plan_request(query: QueryText, options: QueryOptions) -> PlanRequest:
     """Builds the request to plan a query.
 
@@ -44,7 +71,7 @@ def plan_request(query: QueryText, options: QueryOptions) -> PlanRequest:
     """
     if query.is_plan:
         raise UsageError(f"{query.name} is a plan, but this command takes a query")
-    catalog = read_catalog(options.catalog)
+    catalog = catalog_of(options)
     for key, value in (("time_unit", options.time_unit), ("vertex_type", options.vertex_type)):
         if catalog is not None and value is not None:
             raise UsageError(
@@ -94,7 +121,7 @@ def inputs_to_run(
 
     return inputs_of_plan(
         plan,
-        read_catalog(options.catalog),
+        catalog_of(options),
         options.input_,
         options.columns,
         options.sep,

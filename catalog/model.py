@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from .figures import FeedbackFile, Measured
+
     Hashes = NDArray[np.uint64]
     Times = NDArray[np.int64]
     LabelCodes = NDArray[np.int32]
@@ -315,6 +317,8 @@ class Catalog:
         joint: the joint statistics of the streams' labels.
         sample_file: the file of the samples of streams; None without one.
         samples: the samples of streams in memory.
+        feedback: the file of figures that runs measured; None if none are kept.
+        measured: the figures in memory.
     """
 
     streams: Mapping[str, Stream]
@@ -323,6 +327,10 @@ class Catalog:
     joint: tuple[Joint, ...] = ()
     sample_file: SampleFile | None = None
     samples: Mapping[str, StreamSample] = field(
+        default_factory=lambda: MappingProxyType({}), repr=False, compare=False
+    )
+    feedback: FeedbackFile | None = field(default=None, repr=False, compare=False)
+    measured: Measured = field(
         default_factory=lambda: MappingProxyType({}), repr=False, compare=False
     )
     _joint: dict[tuple[End, End], Joint] = field(

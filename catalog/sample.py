@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import os
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from .atomic import write_atomically
 from .model import SampleFile, StreamSample
 
 if TYPE_CHECKING:
@@ -182,13 +182,7 @@ def write(samples: Mapping[str, StreamSample], path: Path) -> SampleFile:
     buffer = io.BytesIO()
     np.savez(buffer, allow_pickle=False, **arrays)
     content = buffer.getvalue()
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        aside.write_bytes(content)
-        aside.replace(path)
-    except OSError:
-        aside.unlink(missing_ok=True)
-        raise
+    write_atomically(path, content)
     return SampleFile(str(path), hashlib.sha256(content).hexdigest())
 
 

@@ -15,7 +15,9 @@ from typing import Any
 
 import yaml
 
+from .atomic import write_atomically
 from .document import CatalogError, from_document, to_document
+from .feedback import beside as feedback_beside
 from .model import Catalog, SampleFile, Source, View
 from .shape_errors import DocumentPath
 from .statistics_document import Line, Lines
@@ -40,7 +42,8 @@ def load(path: str | Path) -> Catalog:
     folder = Path(path).parent
     catalog = _with_paths(loads(text, str(path)), lambda p: _joined(folder, p))
     views = {name: _read(name, view, str(path)) for name, view in catalog.views.items()}
-    return replace(catalog, views=MappingProxyType(views))
+    catalog = replace(catalog, views=MappingProxyType(views))
+    return replace(catalog, feedback=feedback_beside(catalog, Path(path)))
 
 
 def loads(text: str, origin: str = "catalog") -> Catalog:
@@ -82,12 +85,9 @@ def dump(catalog: Catalog, path: str | Path) -> None:
             raise CatalogError(f"{path}: its sample cannot be written: {error}") from error
         catalog = replace(catalog, sample_file=beside)
     text = dumps(_with_paths(catalog, lambda p: _relative(target.parent, p)))
-    aside = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        aside.write_text(text, "utf-8")
-        aside.replace(target)
+        write_atomically(target, text.encode())
     except OSError as error:
-        aside.unlink(missing_ok=True)
         raise CatalogError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Self
 from .columns import Columns
 
 if TYPE_CHECKING:
+    from ..algebra.identity import Relation
+    from ..catalog.figures import RelationFigures
     from .sampling.relations import OnSample
 
 LARGEST = 1e100
@@ -39,6 +41,8 @@ class Characteristics:
             COALESCE passes it on.
         in_order: whether rows expire in the order of their arrival, as the edges of a window do.
         on_sample: what the relation is on a sample of the stream; None if that is unknown.
+        relation: the rows that are estimated; None outside a query.
+        measured: the figures of earlier runs that the estimates are; None for other estimates.
     """
 
     arrival_rate: float
@@ -52,6 +56,8 @@ class Characteristics:
     repeats: float = 1.0
     in_order: bool = field(default=False, compare=False)
     on_sample: OnSample | None = field(default=None, compare=False, repr=False)
+    relation: Relation | None = field(default=None, compare=False, repr=False)
+    measured: RelationFigures | None = field(default=None, compare=False, repr=False)
 
     @property
     def derivation_rate(self) -> float:

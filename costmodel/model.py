@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..algebra.identity import Relation
 from ..algebra.logical import LogicalOperator
 from ..algebra.physical import PhysicalOperator
 from ..algebra.registry import Registry
@@ -26,6 +27,7 @@ from .formula import Explanation, Formula
 from .joint import distinct_pairs_within
 
 if TYPE_CHECKING:
+    from .feedback import Feedback
     from .sampling.estimator import Sampler
 
 Kind = Literal["saturating", "thesis"]
@@ -52,6 +54,7 @@ class CostModel:
         assumptions: replacements for missing statistics.
         parallelism: the number of partitions.
         sampler: estimates paths and joins from a sample of the stream; None without one.
+        feedback: the figures that earlier runs measured; None without any. ``thesis`` ignores them.
         reading: how the formulas are read, derived from the other fields.
 
     Raises:
@@ -64,6 +67,7 @@ class CostModel:
     assumptions: Assumptions = field(default_factory=Assumptions)
     parallelism: int = 1
     sampler: Sampler | None = None
+    feedback: Feedback | None = None
     reading: Reading = field(init=False, repr=False, compare=False)
     _any_stored: bool = field(init=False, repr=False, compare=False)
 
@@ -86,9 +90,15 @@ class CostModel:
             CostModelError: for a scan of a stream that the catalog does not have.
         """
         estimate = ESTIMATES[type(operator)](self, operator, inputs)
-        return (
-            estimate if self.sampler is None else self.sampler.refined(operator, inputs, estimate)
-        )
+        if self.sampler is not None:
+            estimate = self.sampler.refined(operator, inputs, estimate)
+        below = [rows.relation for rows in inputs]
+        relation = Relation(operator, tuple([r for r in below if r is not None]))
+        known = len(relation.inputs) == len(inputs)
+        estimate = replace(estimate, relation=relation if known else None, measured=None)
+        if not known or self.feedback is None or self.kind == "thesis":
+            return estimate
+        return self.feedback.refined(relation, estimate)
 
     def cost(self, operator: PhysicalOperator, output: Characteristics, inputs: Inputs) -> float:
         """The operator's own cost per time unit of the catalog (formulas 8-12).

@@ -9,6 +9,7 @@ from pydantic import Field
 from ..optimizer.budget import StopReason
 from ..optimizer.steps import in_order
 from ..planning.planner import Planned
+from .feedback import FeedbackDocument, feedback_documents, feedback_facts
 from .model import Document, Optional
 from .picture import PictureDocument, picture_of_plan
 from .plan import PlanDocument, plan_document
@@ -144,6 +145,7 @@ class Explained(StageDocument):
         plan: the chosen plan.
         kept_as_written: why the plan is the query as written; absent if it is the cheapest plan.
         sampling: the estimates from a sample of the stream; absent without a sample.
+        feedback: the figures of earlier runs that are estimates, by node id; absent without any.
         costs: the cost formula of each node, by node id.
         why: the reason for each node, by node id.
     """
@@ -162,6 +164,7 @@ class Explained(StageDocument):
     plan: PlanDocument
     kept_as_written: Optional[KeptAsWritten] = None
     sampling: Optional[SampledEstimates] = None
+    feedback: Optional[dict[str, FeedbackDocument]] = None
     costs: Optional[dict[str, Formula]] = None
     why: Optional[dict[str, Reason]] = None
 
@@ -210,6 +213,7 @@ def explained(planned: Planned, *, costs: bool = False, why: bool = False) -> Ex
         plan=plan_document(planned.plan),
         kept_as_written=_kept_as_written(planned),
         sampling=_sampling(planned),
+        feedback=feedback_documents(planned),
         costs=_formulas(planned) if costs else None,
         why=reason_documents(planned) if why else None,
     )
@@ -236,12 +240,13 @@ def physical_document(
         analysis: the analysis of a run of the plan.
     """
     trace = planned.optimization.trace
+    shown = explained(planned, costs=costs, why=why)
     return Physical(
-        **dict(explained(planned, costs=costs, why=why)),
+        **dict(shown),
         trace=None if trace is None else steps_document(planned, trace),
         measured=None if analysis is None else analysis_document(analysis),
         constants_origin=planned.request.options.constants_origin,
-        picture=picture_of_plan(planned.plan),
+        picture=picture_of_plan(planned.plan, feedback_facts(shown.feedback)),
     )
 
 

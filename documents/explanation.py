@@ -17,6 +17,7 @@ from .explained import (
     memo_statistics,
     minimised,
 )
+from .feedback import feedback_facts
 from .model import Document
 from .picture import PictureDocument, picture_of_plan
 from .plan import PlanDocument, plan_document
@@ -113,13 +114,14 @@ def explanation(planned: Planned, id_: str, asked: AskedDocument) -> Explanation
     """
     canonical = planned.optimization.canonical_plan
     catalog = None if asked.catalog is None else without_sources(asked.catalog)
+    shown = explained(planned, costs=True, why=True)
     return Explanation(
-        **dict(explained(planned, costs=True, why=True)),
+        **dict(shown),
         id=id_,
         asked=asked.model_copy(update={"catalog": catalog}),
         catalog=without_sources(to_document(planned.catalog)),
         constants=asdict(planned.cost_model.constants),
-        picture=picture_of_plan(planned.plan),
+        picture=picture_of_plan(planned.plan, feedback_facts(shown.feedback)),
         canonical_plan=plan_document(canonical),
         canonical_picture=picture_of_plan(canonical),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -92,9 +92,17 @@ class PictureDocument(Document):
         return frozenset(id_ for id_, count in uses.items() if count > 1)
 
 
-def picture_of_plan(plan: PhysicalPlan) -> PictureDocument:
-    """Draws a physical plan, in the display unit of its busiest input."""
+def picture_of_plan(
+    plan: PhysicalPlan, measured: Mapping[int, str] | None = None
+) -> PictureDocument:
+    """Draws a physical plan, in the display unit of its busiest input.
+
+    Args:
+        plan: the plan.
+        measured: when the estimates of a node were measured, by its id.
+    """
     relations = _relations(plan)
+    measured = measured or {}
     boxes: list[BoxDocument] = []
     for node, document in zip(plan.nodes, plan_document(plan)["nodes"], strict=True):
         inputs = [notation.step_name(relations[i], k) for k, i in enumerate(node.inputs)]
@@ -105,7 +113,7 @@ def picture_of_plan(plan: PhysicalPlan) -> PictureDocument:
                 symbol=_symbol(node.op),
                 summary=printable(_summary(node, inputs, plan)),
                 inputs=node.inputs,
-                facts=_facts(node, inputs),
+                facts=_facts(node, inputs, measured.get(node.id)),
                 alike=_digest(document, [boxes[i].alike for i in node.inputs]),
                 estimate=node.estimate,
             )
@@ -166,9 +174,10 @@ def _summary(node: PlanNode, inputs: Sequence[str], plan: PhysicalPlan) -> str:
     return arguments or columns
 
 
-def _facts(node: PlanNode, inputs: Sequence[str]) -> tuple[Fact, ...]:
+def _facts(node: PlanNode, inputs: Sequence[str], measured: str | None = None) -> tuple[Fact, ...]:
     properties = node.properties
     facts = [
+        *([] if measured is None else [("measured", measured)]),
         ("columns", ", ".join(node.columns)),
         ("distribution", properties.distribution),
         ("coalesced", "yes" if properties.coalesced else "no"),

@@ -20,6 +20,7 @@ class PlanNodeDocument(TypedDict):
         columns: the names of the columns.
         properties: the delivered properties.
         estimate: the estimates of the node.
+        identity: names the rows of the node in figures that runs measure, if it is known.
     """
 
     id: int
@@ -29,6 +30,7 @@ class PlanNodeDocument(TypedDict):
     columns: list[str]
     properties: NodeProperties
     estimate: Estimate
+    identity: NotRequired[str]
 
 
 class PlanStreamDocument(TypedDict):

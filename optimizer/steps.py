@@ -122,6 +122,7 @@ def plan_of(
             columns=names[position] or (),
             properties=_properties(step.delivers),
             estimate=_estimate(step),
+            identity=None if step.estimate.relation is None else step.estimate.relation.identity,
         )
         for position, (step, inputs) in enumerate(ordered)
     ]

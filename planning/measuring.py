@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from time import monotonic
+from time import monotonic, time
 from typing import TYPE_CHECKING, TypeVar
 
 from ..algebra.deadline import Deadline
@@ -60,6 +60,9 @@ def catalog_of(
     """
     if request.catalog is not None:
         catalog, doubts = _with_samples(request.catalog)
+        if request.options.feedback and request.options.cost_model != "thesis":
+            catalog, unread = _with_feedback(catalog)
+            doubts += unread
         catalog, more_doubts = _with_statistics(catalog, query, deadline)
         return catalog, (*doubts, *more_doubts)
     if not request.inputs and not request.stored:
@@ -77,6 +80,18 @@ def _with_samples(catalog: Catalog) -> tuple[Catalog, tuple[str, ...]]:
         return replace(catalog, samples=read(catalog.sample_file)), ()
     except SampleFileError as error:
         return catalog, (f"{error}; estimates use the statistics alone",)
+
+
+def _with_feedback(catalog: Catalog) -> tuple[Catalog, tuple[str, ...]]:
+    """Reads the figures that earlier runs measured; an unreadable file is a warning."""
+    if catalog.feedback is None or catalog.measured:
+        return catalog, ()
+    from ..catalog.feedback import FeedbackFileError, read
+
+    try:
+        return replace(catalog, measured=read(catalog.feedback.path, time())), ()
+    except FeedbackFileError as error:
+        return catalog, (f"{error}; estimates do without them",)
 
 
 def _assumed_catalog(request: PlanRequest, query: RegularQuery, labels: Iterable[str]) -> Catalog:

@@ -37,6 +37,7 @@ from .measuring import catalog_of, time_unit_of
 from .requests import PlanningOptions, PlanRequest
 
 if TYPE_CHECKING:
+    from ..costmodel.feedback import Feedback
     from ..costmodel.sampling.estimator import Sampler
 
 
@@ -148,6 +149,7 @@ def plan_translated(
         options.constants or Constants(),
         parallelism=options.parallelism,
         sampler=_sampler(translated),
+        feedback=_feedback(translated),
     )
     defaults = Options()
     thesis = options.cost_model == "thesis"
@@ -208,6 +210,18 @@ def _sampler(translated: Translated) -> Sampler | None:
         for scan in operator.scans
     ]
     return sampler_of(translated.catalog, scans)
+
+
+def _feedback(translated: Translated) -> Feedback | None:
+    """Returns the figures that earlier runs measured; None without any, or if they are not used."""
+    options, catalog = translated.request.options, translated.catalog
+    if not options.feedback or options.cost_model == "thesis":
+        return None
+    if catalog.feedback is None or not catalog.measured:
+        return None
+    from ..costmodel.feedback import Feedback
+
+    return Feedback(catalog.feedback, catalog.measured)
 
 
 def _out_of_time(error: OutOfTimeError, options: PlanningOptions) -> UsageError:

@@ -36,6 +36,7 @@ class PlanningOptions:
         simple_budget: the maximum number of steps of the search for simple paths, per edge.
         evaluate: ``eager`` for results at every instant, or ``slide`` for results once per slide.
         constants: the constants of the cost model, in microseconds; None for the defaults.
+        feedback: whether figures that earlier runs measured replace estimates.
         constants_origin: where and when the constants were measured, for people; None if unknown.
     """
 
@@ -51,6 +52,7 @@ class PlanningOptions:
     evaluate: Evaluation = "eager"
     constants: Constants | None = None
     constants_origin: str | None = None
+    feedback: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
+from ..algebra.labelling import Atom, Labels, canonical_atoms, canonical_labels
 from ..algebra.logical import MultiwayPattern, Path, PathSemantics, Pattern, Union
 from ..algebra.regex import Concat, Regex, Symbol, inverse, symbols
 from ..memo import Group, GroupId, Groups, MemoListener
-from .labelling import Atom, Labels, canonical_atoms, canonical_labels
 
 Bindings = tuple[tuple[int, ...], ...]
 

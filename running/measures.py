@@ -87,7 +87,7 @@ def measured(
     """
     from ..executor.partitioned import plan_counters
 
-    once = _computed_once(plan)
+    once = computed_once(plan)
     return {
         node: Measured(
             plan.nodes[node].op, counted, 0 if node in once else ticks, plan.nodes[node].estimate
@@ -96,7 +96,7 @@ def measured(
     }
 
 
-def _computed_once(plan: PhysicalPlan) -> set[int]:
+def computed_once(plan: PhysicalPlan) -> set[int]:
     """Returns the nodes that read only stored graphs."""
     nodes = {node.id for node, scan in plan.scans if scan.range is None}
     for node in plan.nodes:

@@ -93,7 +93,11 @@ def test_commands_of_the_pages_use_existing_options(page: Path) -> None:
     code = BLOCK.findall(text) + re.findall(r"`(headrace [^`]+)`", text)
     shown = [line for piece in code for line in piece.splitlines() if line.startswith("headrace ")]
     commands = {
-        name: {option for parameter in command.params for option in parameter.opts}
+        name: {
+            option
+            for parameter in command.params
+            for option in (*parameter.opts, *parameter.secondary_opts)
+        }
         for name, command in typer.main.get_group(app).commands.items()
     }
     for line in shown:

@@ -10,7 +10,7 @@ import typer
 from ...planning.errors import UsageError
 from ...planning.requests import Format, Stage
 from .. import options as opt
-from ..console import watched, write
+from ..console import say_warning, watched, write
 
 if TYPE_CHECKING:
     from ...planning.planner import Planned
@@ -112,9 +112,14 @@ def explain(
 def _analysis(planned: Planned, options: opt.QueryOptions) -> Analysis:
     from ...running.analysis import analyze
     from ...running.runs import files_alone
-    from ..request import inputs_to_run
+    from ..request import inputs_to_run, recorder
 
-    return analyze(planned.plan, files_alone(inputs_to_run(planned.plan, options)))
+    analysis = analyze(planned.plan, files_alone(inputs_to_run(planned.plan, options)))
+    counters = {node: measured.counters for node, measured in analysis.nodes.items()}
+    warning = recorder(planned.plan, options).keep(counters, analysis.ticks)
+    if warning is not None:
+        say_warning(warning)
+    return analysis
 
 
 def _stored_plan(read: QueryText, stage: Stage, form: Format) -> str:

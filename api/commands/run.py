@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from ...planning.errors import UsageError
 from .. import options as opt
-from ..console import say, write
+from ..console import say, say_warning, write
+
+if TYPE_CHECKING:
+    from ...executor.spark.report import Progress, RunReport
 
 RUNNING = "Running"
 _AT_ONCE = "available-now"
@@ -127,6 +130,7 @@ def run(
         per_second,
         plan_request,
         read_query,
+        recorder,
         spark_settings,
         trigger_interval,
         warn,
@@ -167,20 +171,34 @@ def run(
             check_lasting(place, checkpoint)
         except OutputError as error:
             raise as_headrace_error(error) from error
-        report = run_plan(
-            plan,
-            inputs,
-            place,
-            RunOptions(
-                checkpoint=checkpoint,
-                strict=strict,
-                interval=interval,
-                speed=None if speed is None else per_second(speed, plan.time_unit),
-                largest_slice=largest_batch or LARGEST_SLICE,
-                session=SessionOptions(debug=debug, conf=spark_settings(conf)),
-            ),
-            on_progress=show,
-        )
+        keeping = recorder(plan, options, output)
+        measured: Progress | RunReport | None = None
+
+        def heard(progress: Progress) -> None:
+            nonlocal measured
+            measured = progress
+            show(progress)
+
+        try:
+            report = measured = run_plan(
+                plan,
+                inputs,
+                place,
+                RunOptions(
+                    checkpoint=checkpoint,
+                    strict=strict,
+                    interval=interval,
+                    speed=None if speed is None else per_second(speed, plan.time_unit),
+                    largest_slice=largest_batch or LARGEST_SLICE,
+                    session=SessionOptions(debug=debug, conf=spark_settings(conf)),
+                ),
+                on_progress=heard,
+            )
+        finally:  # a live run ends when it is stopped
+            if measured is not None:
+                warning = keeping.keep(measured.operators, measured.ticks)
+                if warning is not None:
+                    say_warning(warning)
     if metrics is not None:
         from ...documents.model import json_text
         from ...documents.runs import metrics_document

@@ -28,6 +28,14 @@ def serve(
     ] = 8080,
     catalog: opt.CatalogFile = None,
     constants: opt.ConstantsFile = None,
+    feedback: Annotated[
+        bool,
+        typer.Option(
+            "--feedback/--no-feedback",
+            help="Whether queries keep the figures that they measure, in the data directory, and "
+            "plans use them.",
+        ),
+    ] = True,
     home: Annotated[
         Path | None,
         typer.Option(
@@ -128,6 +136,7 @@ def serve(
         allow_sources=allow_sources,
         most_running=most_running,
         results=Kept(bytes=keep_results),
+        feedback=feedback,
         engine=EngineOptions(master, conf=spark_settings(conf or ()), debug=debug),
     )
     listening = listen(host, port)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...documents.numbers import duration, number
+from ...documents.feedback import FeedbackDocument
+from ...documents.numbers import Unit, duration, number
 from ...documents.picture import PictureDocument
 from ...documents.runs import MeasuredDocument
 from .text import Columns
@@ -38,6 +39,17 @@ def columns(picture: PictureDocument, nodes: Mapping[int, MeasuredDocument]) -> 
         (f"measured/{picture.per.sign}", "valid", "held", "q-error", "dropped", "entries", "work"),
         {id_: cells(node) for id_, node in nodes.items()},
     )
+
+
+def earlier(feedback: FeedbackDocument, per: Unit) -> str:
+    """Returns a line with the figures of earlier runs that are the estimates of a node."""
+    parts = [f"measured {feedback}"]
+    for name, figures in (("distinct", feedback.distinct), ("derived", feedback.derived)):
+        if figures is not None:
+            held = "" if figures.population is None else f", {number(figures.population)} held"
+            work = f", {figures.op} worked {per(figures.work)}/{per.sign}" if figures.work else ""
+            parts.append(f"{name} {per(figures.rate)}/{per.sign}{held}{work}")
+    return "; ".join(parts)
 
 
 def furthest_off(picture: PictureDocument, nodes: Mapping[int, MeasuredDocument]) -> str:

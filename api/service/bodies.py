@@ -68,6 +68,11 @@ class OptionsBody(_Body):
         default="eager",
         description="eager: results at every instant; slide: results at the end of each slide",
     )
+    feedback: bool = Field(
+        default=True,
+        description="whether figures that queries of the service measured replace estimates, and "
+        "the query keeps its own",
+    )
     constants: dict[ConstantName, _Microseconds] | None = Field(
         default=None, description="constants of the cost model to change, in microseconds"
     )

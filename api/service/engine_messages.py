@@ -40,6 +40,7 @@ class Start:
         interval: the least time between two micro-batches, such as ``10 seconds``.
         largest_batch: the maximum number of edges in a micro-batch.
         strict: whether to stop at the first row that is not an edge.
+        figures: the file to keep measured figures in; None to keep none.
     """
 
     query: str
@@ -51,6 +52,7 @@ class Start:
     interval: str | None = None
     largest_batch: int | None = None
     strict: bool = False
+    figures: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

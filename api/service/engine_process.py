@@ -14,7 +14,7 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from multiprocessing.connection import Connection
@@ -26,8 +26,10 @@ from pyspark.sql import SparkSession
 
 from ...algebra.plan import PhysicalPlan
 from ...catalog.document import from_document
+from ...catalog.feedback import feedback_file
 from ...catalog.live import LiveSource
 from ...documents.runs import ProgressDocument, operator_documents
+from ...executor.counters import Counters
 from ...executor.spark.host.errors import (
     ExecutionError,
     PackageError,
@@ -42,6 +44,7 @@ from ...executor.spark.run import RunOptions
 from ...executor.spark.session.packages import packages_for_kafka
 from ...executor.spark.session.session import SessionOptions, spark_session
 from ...planning.errors import HeadraceError, RunError, StoppedError
+from ...running.feedback import Recorder
 from ...running.runs import as_headrace_error, inputs_of_plan, run_plan
 from .engine_messages import (
     Began,
@@ -70,6 +73,8 @@ LIVE_INTERVAL = "1 second"
 """The default interval over live sources: each micro-batch writes files."""
 MOST_SET_ASIDE = 100_000_000
 """The maximum size of the rejected rows, and of the late edges, of live sources, in bytes."""
+KEPT_SECONDS = 600.0
+"""The time after which a query keeps its measured figures again, in seconds."""
 PROGRESS_SECONDS = 0.2
 """The least time between two progress reports of a query, in seconds."""
 
@@ -138,6 +143,8 @@ class _Run(threading.Thread):
         self._reported_at = 0.0
         self._pending: Progress | None = None
         self._delayed = False
+        self._kept_at = time.monotonic()
+        self._measured: tuple[Mapping[int, Counters], int] | None = None
 
     @cached_property
     def _plan(self) -> PhysicalPlan:
@@ -147,17 +154,25 @@ class _Run(threading.Thread):
     def _progress(self) -> RunProgress:
         return RunProgress(self._plan.time_unit)
 
+    @cached_property
+    def _recorder(self) -> Recorder:
+        command = self._command
+        catalog = from_document(command.catalog)
+        file = None if command.figures is None else feedback_file(catalog, command.figures)
+        return Recorder(self._plan, file, command.query)
+
     def is_of(self, command: Stop) -> bool:
         """Returns whether a command is for this run, not for an earlier run of the query."""
         return command.run == self._command.run
 
     def run(self) -> None:
-        """Runs the query and reports how it ended."""
+        """Runs the query and reports how it ended; keeps the measured figures before."""
         query, number = self._command.query, self._command.run
         try:
             report = self._run_plan()
         except StoppedError:
             self._report_pending()
+            self._keep_figures()
             self._send(Ended(query, number, "stopped"))
         except HeadraceError as error:
             if isinstance(error, RunError) and not _answers(self._spark):
@@ -176,6 +191,7 @@ class _Run(threading.Thread):
             self._send(Ended(query, number, "failed", problem, traceback.format_exc()))
         else:
             self._report_end(report)
+            self._keep_figures()
             self._send(Ended(query, number, "finished"))
 
     def _run_plan(self) -> RunReport:
@@ -229,7 +245,20 @@ class _Run(threading.Thread):
         self._report_pending()
         self._report(self._progress.at_end(report), report)
 
+    def _keep_figures(self) -> None:
+        """Keeps what the run measured so far, in place of what it measured earlier."""
+        self._kept_at = time.monotonic()
+        if self._measured is not None:
+            counters, ticks = self._measured
+            warning = self._recorder.keep(counters, ticks)
+            if warning is not None:
+                LOG.warning("figures not kept", extra={"reason": warning})
+
     def _report(self, progress: ProgressDocument, run: Progress | RunReport) -> None:
+        if run.ticks:
+            self._measured = run.operators, run.ticks
+        if time.monotonic() - self._kept_at >= KEPT_SECONDS:
+            self._keep_figures()
         operators = operator_documents(self._plan, run.operators, run.ticks)
         self._send(
             Progressed(

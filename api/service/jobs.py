@@ -20,6 +20,7 @@ from ...algebra.deadline import Deadline
 from ...algebra.plan import PLAN_VERSION
 from ...algebra.regex import Regex, Symbol, refs, substitute
 from ...catalog.document import from_document
+from ...catalog.figures import FeedbackFile
 from ...costmodel.constants import Constants
 from ...documents.alternatives import alternatives, plan_list
 from ...documents.explained import traced_document
@@ -108,6 +109,8 @@ class Job:
         details: the arguments of the kind.
         files: a digest of the state of the files to measure; empty without such files.
         limits: the bounds on the query and the answer.
+        feedback: the file of figures that queries measured; None to use none.
+        measured_at: the time of its newest figures, in seconds since 1970.
     """
 
     kind: Kind
@@ -115,11 +118,14 @@ class Job:
     details: Mapping[str, Any] = field(default_factory=dict)
     files: str = ""
     limits: Limits = field(default_factory=Limits)
+    feedback: FeedbackFile | None = None
+    measured_at: float = 0.0
 
     @property
     def key(self) -> str:
         """The key of the job; jobs with equal keys have equal outcomes."""
-        return digest([self.kind, self.question.id, dict(self.details), self.files])
+        state = [self.files, self.measured_at]
+        return digest([self.kind, self.question.id, dict(self.details), *state])
 
     @property
     def seconds(self) -> float:
@@ -268,6 +274,8 @@ def _planned(job: Job, cancelled: Callable[[], bool], trace: bool | Tracing = Fa
 
 def _translated(job: Job, deadline: Deadline) -> Translated:
     catalog = None if job.question.catalog is None else from_document(job.question.catalog)
+    if catalog is not None:
+        catalog = replace(catalog, feedback=job.feedback)
     options = dict(job.question.options)
     options["disabled_rules"] = tuple(options["disabled_rules"])
     options["constants"] = Constants(**(options.get("constants") or {}))

@@ -10,7 +10,7 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import (
@@ -52,12 +52,14 @@ class MisfiledPlanError(Exception):
 class KeptPlan:
     """A stored plan.
 
-    ``question`` is the document of the question, and ``answer`` the body of the answer.
+    ``question`` is the document of the question, and ``answer`` the body of the answer. ``made_us``
+    is when it was stored, in microseconds since 1970; 0 before.
     """
 
     question: Mapping[str, Any]
     answer: bytes
     stop_reason: str
+    made_us: int = field(default=0, compare=False)
 
     @property
     def id(self) -> str:
@@ -143,4 +145,4 @@ def drop_misfiled(connection: Connection) -> None:
 
 
 def _plan(row: Row[Any]) -> KeptPlan:
-    return KeptPlan(json.loads(row.asked), row.answer, row.stop_reason)
+    return KeptPlan(json.loads(row.asked), row.answer, row.stop_reason, row.made_us)

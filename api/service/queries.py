@@ -67,6 +67,7 @@ class Queries:
         most_running: int,
         most_kept: int,
         results: Kept,
+        figures: Path | None = None,
     ) -> None:
         """Creates the queries of a data directory, without starting them.
 
@@ -78,7 +79,9 @@ class Queries:
             most_running: the maximum number of queries that run at once.
             most_kept: the maximum number of queries.
             results: the bounds on the results of each query.
+            figures: the file of the figures that queries measure; None to keep none.
         """
+        self._figures = figures
         self._keeper = QueryKeeper(home / "queries", store, results)
         self._queries = self._keeper.queries
         self._sources = sources
@@ -382,7 +385,16 @@ class Queries:
             return
         kept, query.at_engine, query.run = query.kept, True, query.run + 1
         run_options = {name: kept.request[name] for name in RUN_OPTIONS}
-        start = Start(kept.id, query.run, kept.plan, catalog, query.folder.path, **run_options)
+        figures = self._figures if kept.request["options"].get("feedback") else None
+        start = Start(
+            kept.id,
+            query.run,
+            kept.plan,
+            catalog,
+            query.folder.path,
+            figures=figures,
+            **run_options,
+        )
         await self._engines.run(start)
 
     async def _catalog(self, query: Query) -> Mapping[str, Any] | None:

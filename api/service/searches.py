@@ -183,7 +183,7 @@ class Searches:
                 await self._keep(flight.job, outcome)
                 self._cache.put(key, replace(outcome, also={}))
                 for kind, body in outcome.also.items():
-                    about = Job(kind, flight.job.question, limits=flight.job.limits)
+                    about = replace(flight.job, kind=kind, details={}, files="")
                     self._cache.put(about.key, replace(outcome, body=body, also={}))
             return outcome
         finally:

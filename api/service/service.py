@@ -15,6 +15,7 @@ from starlette.responses import Response
 
 from ...algebra.plan import PhysicalPlan, PlanError
 from ...catalog.document import to_document
+from ...catalog.feedback import feedback_file, newest
 from ...catalog.model import Catalog
 from ...planning.errors import UsageError
 from ...running.runs import inputs_of_plan
@@ -67,6 +68,7 @@ class Service:
             most_running=settings.most_running,
             most_kept=settings.most_queries,
             results=settings.results,
+            figures=settings.figures,
         )
         self.followers = Followers(self.queries, settings.most_followers)
         self.metrics.watch(QueryCollector(self.queries, self.followers))
@@ -77,7 +79,9 @@ class Service:
         job = await asyncio.to_thread(self.job, "optimize", body, details)
         if not job.files:  # measured files may have changed since
             kept = await asyncio.to_thread(self.store.plans.find, job.question.id)
-            if kept is not None and kept.stop_reason != "budget_ms":
+            # Figures that queries measured since may change the plan.
+            current = kept is not None and job.measured_at * 1e6 <= kept.made_us
+            if kept is not None and current and kept.stop_reason != "budget_ms":
                 self.metrics.cache_hits.labels("store").inc()
                 return Response(kept.answer, media_type=JSON)
         return await self.answer(request, job)
@@ -96,7 +100,21 @@ class Service:
         longest = self.settings.longest_search_ms
         options["budget_ms"] = min(body.options.budget_ms or longest, longest)
         question = Question(body.query, body.language, document_of(catalog), options, release())
-        return Job(kind, question, details, files_of(catalog), self.settings.limits)
+        return self._job(kind, question, details, files_of(catalog))
+
+    def _job(
+        self, kind: Kind, question: Question, details: Mapping[str, Any], files: str = ""
+    ) -> Job:
+        """Returns a job with the measured figures of the service, if the question allows them.
+
+        Figures are of the streams of the service, so a question with another catalog has none.
+        """
+        limits, figures = self.settings.limits, self.settings.figures
+        current = self.catalogs.current() if figures and question.options.get("feedback") else None
+        if figures is None or current is None or question.catalog != document_of(current):
+            return Job(kind, question, details, files, limits)
+        feedback = feedback_file(current, figures)
+        return Job(kind, question, details, files, limits, feedback, newest(figures))
 
     async def plan(self, id_: str) -> KeptPlan:
         """Returns the stored plan with an id.
@@ -118,7 +136,7 @@ class Service:
     ) -> Response:
         """Answers with a document about a stored plan; repeats its search if needed."""
         kept = await self.plan(id_)
-        job = Job(kind, question_of(kept.question), details, limits=self.settings.limits)
+        job = await asyncio.to_thread(self._job, kind, question_of(kept.question), details)
         return await self.answer(request, job)
 
     async def run(self, request: Request, body: QueryBody) -> Query:

@@ -16,6 +16,9 @@ from .jobs import Limits
 from .results import Kept
 from .tokens import Token
 
+FIGURES = "measured.sqlite"
+"""The name of the file of measured figures, in the data directory."""
+
 
 def default_home() -> Path:
     """Returns the folder for a user's data on this system."""
@@ -50,6 +53,7 @@ class Settings:
         most_partitions: the maximum number of partitions of a running plan.
         most_followers: the maximum number of clients that follow results.
         results: the bounds on the results of each query.
+        feedback: whether queries keep measured figures, and plans use them.
     """
 
     database: str = field(repr=False)  # the address may have a password
@@ -75,6 +79,12 @@ class Settings:
     most_partitions: int = 64
     most_followers: int = 100
     results: Kept = field(default_factory=Kept)
+    feedback: bool = True
+
+    @property
+    def figures(self) -> Path | None:
+        """The file of the figures that queries measure; None to keep none."""
+        return self.home / FIGURES if self.feedback else None
 
 
 @cache

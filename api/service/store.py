@@ -36,6 +36,7 @@ from ...planning.errors import UsageError
 from .kept_plans import PlanStore, drop_misfiled
 from .kept_queries import METADATA, QueryStore
 from .private import private_file, private_folder
+from .settings import FIGURES
 
 T = TypeVar("T")
 
@@ -197,7 +198,8 @@ def sqlite_url(home: Path) -> str:
     Raises:
         UsageError: if the folder cannot be created, or other users may enter it.
     """
-    private_folder(home, (*(f"{_FILE}{ending}" for ending in _ENDINGS), "queries"))
+    files = [f"{file}{ending}" for file in (_FILE, FIGURES) for ending in _ENDINGS]
+    private_folder(home, (*files, "queries"))
     place = str(home.absolute() / _FILE)
     return URL.create("sqlite", database=place).render_as_string()
 

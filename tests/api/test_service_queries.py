@@ -20,7 +20,9 @@ from jsonschema import Draft202012Validator
 from headrace.algebra.plan import PhysicalPlan
 from headrace.algebra.plan_schema import plan_schema
 from headrace.api.service.bodies import QueryDocument
+from headrace.api.service.settings import FIGURES
 from headrace.api.service.store import Store, sqlite_url
+from headrace.catalog.feedback import read
 from headrace.executor.local import Result
 from tests.api.events import Event, events, numbered
 from tests.api.serving import Running, metric, running
@@ -260,6 +262,15 @@ def test_operators_have_measured_numbers_beside_estimates(story: Story) -> None:
         assert operator["q_error"]["population"] >= 1
     states = [operator["state_entries"] for operator in whole["operators"]]
     assert sum(states) == whole["progress"]["state_entries"] > 0
+
+
+def test_queries_keep_what_they_measured(story: Story) -> None:
+    plan = PhysicalPlan.from_document(story.seen["whole"]["plan"])
+    kept = {identity: figures for (identity, _), figures in read(story.home / FIGURES, 0).items()}
+    root = kept[plan.nodes[plan.root].identity or ""].distinct
+    assert root is not None
+    assert root.runs == 2  # the whole query, and the one that was disturbed
+    assert root.rate > 0
 
 
 def test_rows_set_aside(story: Story) -> None:

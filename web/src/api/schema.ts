@@ -403,18 +403,14 @@ export interface components {
          * @description One of the cheapest plans of a query.
          *
          *     Attributes:
-         *         rank: the place in the order of ``cost``, from 1.
+         *         rank: the place in the order of costs, from 1.
          *         cost: the cost of the plan's tree, in microseconds per time unit.
-         *         shared_cost: the same, with shared parts counted once.
-         *         chosen: whether the search chose this plan, or a mirror image of it.
          *         digest: the digest of the plan.
          *         text: the plan's tree with estimates.
          *         plan: the plan itself.
          *         picture: the drawing of the plan.
          */
         readonly Alternative: {
-            /** Chosen */
-            readonly chosen: boolean;
             /** Cost */
             readonly cost: number;
             /** Digest */
@@ -423,21 +419,14 @@ export interface components {
             readonly plan: components["schemas"]["PlanDocument"];
             /** Rank */
             readonly rank: number;
-            /** Shared Cost */
-            readonly shared_cost: number;
             /** Text */
             readonly text: string;
         };
         /**
          * Alternatives
-         * @description The cheapest different plans of a query.
-         *
-         *     ``total`` counts all complete plans in the memo, and ``different`` counts mirror images and
-         *     equal-cost duplicates once.
+         * @description The cheapest plans of a query; ``total`` counts all complete plans in the memo.
          */
         readonly Alternatives: {
-            /** Different */
-            readonly different: number;
             /** Plans */
             readonly plans: readonly components["schemas"]["Alternative"][];
             /** Total */
@@ -668,6 +657,7 @@ export interface components {
              *       "cost_model": "saturating",
              *       "disabled_rules": [],
              *       "evaluate": "eager",
+             *       "feedback": true,
              *       "parallelism": 1,
              *       "path_semantics": "arbitrary",
              *       "simple_budget": 1000000
@@ -723,8 +713,6 @@ export interface components {
             readonly canonical_cost: number;
             readonly canonical_picture: components["schemas"]["PictureDocument"];
             readonly canonical_plan: components["schemas"]["PlanDocument"];
-            /** Canonical Shared Cost */
-            readonly canonical_shared_cost: number;
             /** Catalog */
             readonly catalog: {
                 readonly [key: string]: unknown;
@@ -741,18 +729,15 @@ export interface components {
             readonly costs?: {
                 readonly [key: string]: components["schemas"]["Formula"];
             };
+            /** Feedback */
+            readonly feedback?: {
+                readonly [key: string]: components["schemas"]["FeedbackDocument"];
+            };
             /** Id */
             readonly id: string;
-            /** Kept As Written */
-            readonly kept_as_written?: components["schemas"]["KeptAsWritten"];
             /** Language */
             readonly language: string;
             readonly memo: components["schemas"]["MemoStatistics"];
-            /**
-             * Minimised
-             * @enum {string}
-             */
-            readonly minimised: "cost" | "shared_cost";
             /** Optimize Ms */
             readonly optimize_ms: number;
             readonly picture: components["schemas"]["PictureDocument"];
@@ -791,6 +776,24 @@ export interface components {
             readonly name: string;
             /** Value */
             readonly value: string;
+        };
+        /**
+         * FeedbackDocument
+         * @description The figures that earlier runs measured of a node's rows.
+         *
+         *     Attributes:
+         *         at: when the newest run measured them, as ISO 8601.
+         *         age: the time since then, in seconds.
+         *         distinct: the rows that coalescing operators emitted; null if no run measured them.
+         *         derived: the rows that other operators emitted; null if no run measured them.
+         */
+        readonly FeedbackDocument: {
+            /** Age */
+            readonly age: number;
+            /** At */
+            readonly at: string;
+            readonly derived: components["schemas"]["RunFigures"] | null;
+            readonly distinct: components["schemas"]["RunFigures"] | null;
         };
         /**
          * ForgetStep
@@ -924,21 +927,6 @@ export interface components {
             readonly rate: number;
         };
         /**
-         * KeptAsWritten
-         * @description The reason for which the plan is the query as written, although another plan costs less.
-         *
-         *     Attributes:
-         *         cheapest_cost: the cost of the cheapest plan, as ``minimised`` says, in microseconds per
-         *             time unit.
-         *         error: the error of its difference to the cost of the plan, in the same unit.
-         */
-        readonly KeptAsWritten: {
-            /** Cheapest Cost */
-            readonly cheapest_cost: number;
-            /** Error */
-            readonly error: number;
-        };
-        /**
          * KnownStep
          * @description A step without a change: the memo had all results of the rule before.
          *
@@ -1045,8 +1033,6 @@ export interface components {
             readonly canonical: string;
             /** Canonical Cost */
             readonly canonical_cost: number;
-            /** Canonical Shared Cost */
-            readonly canonical_shared_cost: number;
             /** Chosen */
             readonly chosen: readonly components["schemas"]["ChosenNode"][];
             /** Cost */
@@ -1057,18 +1043,15 @@ export interface components {
             readonly costs?: {
                 readonly [key: string]: components["schemas"]["Formula"];
             };
+            /** Feedback */
+            readonly feedback?: {
+                readonly [key: string]: components["schemas"]["FeedbackDocument"];
+            };
             /** Groups */
             readonly groups: readonly components["schemas"]["Group"][];
-            /** Kept As Written */
-            readonly kept_as_written?: components["schemas"]["KeptAsWritten"];
             /** Language */
             readonly language: string;
             readonly memo: components["schemas"]["MemoStatistics"];
-            /**
-             * Minimised
-             * @enum {string}
-             */
-            readonly minimised: "cost" | "shared_cost";
             /** Optimize Ms */
             readonly optimize_ms: number;
             readonly plan: components["schemas"]["PlanDocument"];
@@ -1262,6 +1245,7 @@ export interface components {
              *       "cost_model": "saturating",
              *       "disabled_rules": [],
              *       "evaluate": "eager",
+             *       "feedback": true,
              *       "parallelism": 1,
              *       "path_semantics": "arbitrary",
              *       "simple_budget": 1000000
@@ -1288,8 +1272,6 @@ export interface components {
          *         cost: the cost of the plan's tree, in microseconds per time unit.
          *         shared_cost: the same, with shared parts counted once.
          *         canonical_cost: the cost of the query as written, in the unit of ``cost``.
-         *         canonical_shared_cost: the same, with shared parts counted once.
-         *         minimised: the field with the cost that the search minimised.
          *         memo: the size of the memo, and the counters of each rule.
          *         stop_reason: why the search ended.
          *         optimize_ms: the time of the search, in milliseconds.
@@ -1298,18 +1280,11 @@ export interface components {
         readonly Optimized: {
             /** Canonical Cost */
             readonly canonical_cost: number;
-            /** Canonical Shared Cost */
-            readonly canonical_shared_cost: number;
             /** Cost */
             readonly cost: number;
             /** Id */
             readonly id: string;
             readonly memo: components["schemas"]["MemoStatistics"];
-            /**
-             * Minimised
-             * @enum {string}
-             */
-            readonly minimised: "cost" | "shared_cost";
             /** Optimize Ms */
             readonly optimize_ms: number;
             readonly plan: components["schemas"]["PlanDocument"];
@@ -1357,6 +1332,12 @@ export interface components {
              * @enum {string}
              */
             readonly evaluate?: "eager" | "slide";
+            /**
+             * Feedback
+             * @description whether figures that queries of the service measured replace estimates, and the query keeps its own
+             * @default true
+             */
+            readonly feedback?: boolean;
             /**
              * Parallelism
              * @description the number of partitions to plan for
@@ -1495,6 +1476,7 @@ export interface components {
          *         columns: the names of the columns.
          *         properties: the delivered properties.
          *         estimate: the estimates of the node.
+         *         identity: names the rows of the node in figures that runs measure, if it is known.
          */
         readonly PlanNodeDocument: {
             /** Args */
@@ -1506,6 +1488,8 @@ export interface components {
             readonly estimate: components["schemas"]["Estimate"];
             /** Id */
             readonly id: number;
+            /** Identity */
+            readonly identity?: string;
             /** Inputs */
             readonly inputs: readonly number[];
             /** Op */
@@ -1872,7 +1856,7 @@ export interface components {
              * Decided
              * @enum {string}
              */
-            readonly decided: "own cost" | "inputs" | "order" | "only way" | "bound" | "budget" | "margin" | "sharing";
+            readonly decided: "own cost" | "inputs" | "order" | "only way" | "bound" | "budget";
             /** Group */
             readonly group: number;
             /** Lineage */
@@ -1958,6 +1942,29 @@ export interface components {
             readonly rule: string | null;
             /** Step */
             readonly step: number;
+        };
+        /**
+         * RunFigures
+         * @description The mean over several runs, in which newer runs weigh more.
+         *
+         *     Attributes:
+         *         rate: rows per time unit.
+         *         population: rows valid at an instant; null if no run measured it.
+         *         work: the time of the operator in the newest run, in microseconds per time unit.
+         *         op: the name of the operator in the newest run.
+         *         runs: the number of runs.
+         */
+        readonly RunFigures: {
+            /** Op */
+            readonly op: string;
+            /** Population */
+            readonly population: number | null;
+            /** Rate */
+            readonly rate: number;
+            /** Runs */
+            readonly runs: number;
+            /** Work */
+            readonly work: number;
         };
         /**
          * RunnerUp
@@ -2132,8 +2139,6 @@ export interface components {
             readonly canonical: string;
             /** Canonical Cost */
             readonly canonical_cost: number;
-            /** Canonical Shared Cost */
-            readonly canonical_shared_cost: number;
             /** Cost */
             readonly cost: number;
             /** Cost Model */
@@ -2142,16 +2147,13 @@ export interface components {
             readonly costs?: {
                 readonly [key: string]: components["schemas"]["Formula"];
             };
-            /** Kept As Written */
-            readonly kept_as_written?: components["schemas"]["KeptAsWritten"];
+            /** Feedback */
+            readonly feedback?: {
+                readonly [key: string]: components["schemas"]["FeedbackDocument"];
+            };
             /** Language */
             readonly language: string;
             readonly memo: components["schemas"]["MemoStatistics"];
-            /**
-             * Minimised
-             * @enum {string}
-             */
-            readonly minimised: "cost" | "shared_cost";
             /** Optimize Ms */
             readonly optimize_ms: number;
             readonly plan: components["schemas"]["PlanDocument"];
@@ -2235,6 +2237,7 @@ export type ExampleDocument = components['schemas']['ExampleDocument'];
 export type ExplainBody = components['schemas']['ExplainBody'];
 export type Explanation = components['schemas']['Explanation'];
 export type Fact = components['schemas']['Fact'];
+export type FeedbackDocument = components['schemas']['FeedbackDocument'];
 export type ForgetStep = components['schemas']['ForgetStep'];
 export type Formula = components['schemas']['Formula'];
 export type FormulaLine = components['schemas']['FormulaLine'];
@@ -2242,7 +2245,6 @@ export type Goal = components['schemas']['Goal'];
 export type GoalAlternative = components['schemas']['GoalAlternative'];
 export type Group = components['schemas']['Group'];
 export type GroupEstimate = components['schemas']['GroupEstimate'];
-export type KeptAsWritten = components['schemas']['KeptAsWritten'];
 export type KnownStep = components['schemas']['KnownStep'];
 export type LanguageDocument = components['schemas']['LanguageDocument'];
 export type LeftStep = components['schemas']['LeftStep'];
@@ -2278,6 +2280,7 @@ export type Reason = components['schemas']['Reason'];
 export type RuleMeaning = components['schemas']['RuleMeaning'];
 export type RuleStatistics = components['schemas']['RuleStatistics'];
 export type RuleStep = components['schemas']['RuleStep'];
+export type RunFigures = components['schemas']['RunFigures'];
 export type RunnerUp = components['schemas']['RunnerUp'];
 export type RunningPicture = components['schemas']['RunningPicture'];
 export type SampledEstimates = components['schemas']['SampledEstimates'];

@@ -7,7 +7,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headrace.rules.labelling import Atom, canonical_atoms, canonical_labels
+from headrace.algebra.labelling import Atom, canonical_atoms, canonical_labels
 from tests.strategies.amount import examples
 
 PAIRS = st.tuples(st.integers(0, 1), st.tuples(st.integers(0, 5), st.integers(0, 5)))
