@@ -110,7 +110,7 @@ def _coalesces_below(goals: GoalTable, alternative: Alternative) -> bool:
 def error_of_difference(cheapest: Step, other: Step, margin: float) -> float:
     """The error of the difference of two plans' costs, per time unit.
 
-    It is the larger one of two errors, both of the operators in one of the plans only:
+    It has two independent parts, both of the operators in one of the plans only:
 
     - the part ``margin`` of the cost of the cheapest plan's operators;
     - ``STANDARD_ERRORS`` of the difference, as far as estimates are from a sample. An operator's
@@ -120,7 +120,7 @@ def error_of_difference(cheapest: Step, other: Step, margin: float) -> float:
     first, second = Counter(_priced(cheapest)), Counter(_priced(other))
     own, others = list((first - second).elements()), list((second - first).elements())
     sampled = hypot(*[local * error for _, _, local, error in (*own, *others)])
-    return max(margin * sum(local for _, _, local, _ in own), STANDARD_ERRORS * sampled)
+    return hypot(margin * sum(local for _, _, local, _ in own), STANDARD_ERRORS * sampled)
 
 
 def _priced(plan: Step) -> Iterator[tuple[int | None, type[PhysicalOperator], float, float]]:

@@ -13,7 +13,7 @@ from ..algebra.plan import PlanStream
 from ..algebra.properties import RequiredProperties
 from ..memo import GroupId, MemoError
 from ..rules.registry import enabled_rules, idle_rules
-from .as_written import KeptAsWritten, as_written, kept_as_written
+from .as_written import KeptAsWritten, as_written, error_of_difference, kept_as_written
 from .canonical import CanonicalPlans
 from .cost import CostEstimator
 from .entry import Entry
@@ -160,8 +160,10 @@ def _chosen(
     if options.shared_costs:
         selection = least_shared(goals, roots, budget.out_of_time)
         if selection is not None:
+            # Within the error of the model, the plan with the cheaper tree depends less on sharing.
             shared = chosen(search.coster, selection)
-            if cost(shared.plan) < cost(best.plan) * (1 - 1e-9):
+            error = error_of_difference(shared.plan, best.plan, options.margin)
+            if cost(shared.plan) < cost(best.plan) * (1 - 1e-9) - error:
                 best = shared
     if options.margin and not reordered:
         written = as_written(search.memo, goals, roots)

@@ -8,9 +8,8 @@ is multi-query optimization, which is NP-hard (T. Sellis, "Multiple-query optimi
 of *free* goals costs nothing where it is read. For each set the cheapest trees are a plan, and its
 shared cost is counted exactly. Goals enter and leave the set as long as the plan becomes cheaper.
 
-Every plan so found is a plan of the plan space, and the plan of the least tree cost is one of them.
-So the result never costs more than that plan. It may miss the optimum: docs/cost-model.md has how
-often it does.
+Each of these plans is a plan of the plan space. The result may miss the optimum; bench/sharing.py
+compares it with all plans.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from bench import bound_paths, kernels, paired, search, simple_paths
+from bench import bound_paths, kernels, paired, search, sharing, simple_paths
 from bench.measuring import Spread, timed
 from bench.queries import TABLE_4_2, TABLE_5_1, cases
 from bench.running import measured
@@ -61,6 +61,13 @@ def test_search_writes_its_rows_as_json(tmp_path: Path) -> None:
     assert row["name"] == "Qs"
     assert row["groups"] == 15
     assert row["stop_reason"] == "complete"
+
+
+def test_chosen_plans_of_random_queries_have_the_least_shared_cost() -> None:
+    rows = [sharing.measure(*query, parallelism=1) for query in sharing.patterns(8, seed=2)]
+    compared = [row for row in rows if row is not None]
+    assert compared
+    assert all(1 - 1e-9 <= row.shared <= min(row.tree, sharing.ABOVE) for row in compared)
 
 
 def test_the_best_known_plan_costs_at_least_the_optimum() -> None:

@@ -12,6 +12,7 @@ from headrace.algebra.logical import LogicalExpression
 from headrace.algebra.properties import RequiredProperties
 from headrace.memo import PlanTree
 from headrace.optimizer import Options, SearchResult
+from headrace.optimizer.as_written import error_of_difference
 from headrace.optimizer.extraction import plan_of_tree
 from headrace.optimizer.goals import Choice
 from headrace.optimizer.plan_space import PlanGoal
@@ -93,6 +94,27 @@ def test_the_chosen_plan_has_nearly_the_least_shared_cost(
 
 WORST = 1.05
 """The greatest ratio to the least shared cost of all plans."""
+
+
+def test_the_cheapest_tree_stays_within_the_error_of_the_model() -> None:
+    compared = 0
+    for seed in range(12):
+
+        def search(margin: float, *, costs: bool = True) -> SearchResult:
+            expression = SHAPES["two equal joins"]
+            return optimize(expression, SetCosts(seed), shared_costs=costs, margin=margin)  # noqa: B023
+
+        tree, shared = search(0.0, costs=False), search(0.0)
+        gain = tree.shared_cost - shared.shared_cost
+        if gain <= tree.shared_cost * ROUNDING:
+            continue
+        error = gain / error_of_difference(shared.best, tree.best, 1.0)
+        below, above = search(error * 0.99), search(error * 1.01)
+        if below.kept_as_written is None and above.kept_as_written is None:
+            assert below.shared_cost == pytest.approx(shared.shared_cost)
+            assert above.shared_cost == pytest.approx(tree.shared_cost)
+            compared += 1
+    assert compared > 1
 
 
 @given(case=cases(), seed=st.integers(0, 999), parallelism=st.sampled_from([1, 3]))
