@@ -66,7 +66,7 @@ class JoinIntoPath(TransformationRule):
     Always valid: a pair of the bound path is valid while A has its source, and the join needs that
     anyway. Applied where r has a closure, since other paths are joins that rules 8 and 14 reorder;
     and to any paths, since the pairs (x, x) of d repeat a vertex. The projection stays above A, so
-    that a run computes A once.
+    that a run computes A once. A is the first input of the result, whichever input it was.
     """
 
     name = "JoinIntoPath"
@@ -93,11 +93,8 @@ class JoinIntoPath(TransformationRule):
             sources = Expression(Project((column, column)), (other,))
             r = context.once(_after_sources, path_of(found).regex, end)
             bound = Expression(BoundPath(r), (sources, *found.inputs))
-            bindings = [*join.bindings]
-            bindings[place] = ends[::-1] if end else ends
-            inputs: list[Tree] = [other, other]
-            inputs[place] = bound
-            yield Expression(BoundPattern(tuple(bindings), join.output, join.names), tuple(inputs))
+            bindings = join.bindings[1 - place], ends[::-1] if end else ends
+            yield Expression(BoundPattern(bindings, join.output, join.names), (other, bound))
 
 
 def _after_sources(r: regex.Regex, end: int) -> regex.Regex:

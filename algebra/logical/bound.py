@@ -55,7 +55,7 @@ class BoundPath(LogicalOperator):
 
 @dataclass(frozen=True, slots=True)
 class BoundPattern(Pattern):
-    """⋈ of a relation with a path that the relation binds (:class:`BoundPath`).
+    """⋈ of a relation with a path that the relation binds (:class:`BoundPath`), its second input.
 
     It means the same as PATTERN, but no rule rewrites it: rules reorder the PATTERN that it is made
     from.

@@ -132,8 +132,10 @@ class ProjectColumns(PhysicalOperator):
         return f"{','.join(names.columns[0])} → {','.join(kept)}"
 
     def relation(self, below: Sequence[str]) -> str | None:
-        """``^a``, where source and target change places."""
-        return f"^{below[0]}" if self.columns == (1, 0) else None
+        """``^a`` where source and target change places, ``π(a)`` where one column is kept twice."""
+        if self.columns == (1, 0):
+            return f"^{below[0]}"
+        return f"π({below[0]})" if self.columns in ((0, 0), (1, 1)) else None
 
 
 @registered
