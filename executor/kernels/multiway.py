@@ -285,9 +285,11 @@ def _search(
             continue
         work.until[level + 1] = min(work.until[level], rows[row, after + EXPIRY])
         work.copies[level + 1] = work.copies[level] * copies
+        if level + 1 < last:
+            _open(held, program, work, delta, level + 1)
+            if work.cursor[level + 1] == EMPTY:
+                continue
         level += 1
-        if level < last:
-            _open(held, program, work, delta, level)
     return True
 
 
