@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import permutations
 from random import Random
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +21,8 @@ from headrace.executor.batch import FOREVER
 from headrace.executor.dictionary import Dictionary
 from headrace.executor.operators.multiway import MultiwayOperator
 from headrace.executor.partitions import Partition
+from headrace.executor.spark.state import snapshot as snapshots
+from headrace.executor.spark.state.snapshot import Snapshot
 from tests.executor import deletions
 from tests.executor.model import (
     CUTS,
@@ -32,6 +35,7 @@ from tests.executor.model import (
     sizes_over_time,
     snapshot,
 )
+from tests.executor.spark.chain import Blobs
 from tests.strategies.amount import examples
 
 
@@ -195,6 +199,24 @@ def test_rows_of_a_stored_graph_never_expire() -> None:
     assert run(operator, rows, (2, 2), (100, 800)) == [Row((3, 2), 900, 910)]
     operator.purge(10**12)
     assert operator.entries == 2
+
+
+@pytest.mark.parametrize("deleting", [False, True])
+def test_a_join_goes_on_from_a_snapshot(deleting: bool) -> None:
+    """Snapshots of a partition have the operators pickled."""
+    triangle = JOINS["triangle of two relations"]
+    if deleting:
+        triangle = triangle.over_deletions()
+    rows = dense(7, [2, 2], deleting=deleting)
+    before = [[r for r in port if r.ts < 12] for port in rows]
+    after = [[r for r in port if r.ts >= 12] for port in rows]
+    operator = MultiwayOperator(triangle, [2, 2])
+    run(operator, before, (2, 2), ())
+    blobs = Blobs()
+    restored: Any = snapshots.read(snapshots.write(operator, blobs, Snapshot(), 0), blobs)
+    found = run(restored, after, (2, 2), ())
+    assert found == run(operator, after, (2, 2), ())
+    assert found
 
 
 def stream(seed: int, length: int, pace: int) -> list[Row]:
