@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
+from math import inf
 
 from ..algebra.joins import connected_to, join_variables
 from ..algebra.physical import MultiwayJoin
@@ -43,9 +44,10 @@ class Extensions:
     """
 
     def __init__(self, join: MultiwayJoin, inputs: Sequence[Characteristics]) -> None:
+        kept = held(join, inputs)
         self.bindings = join.bindings
         self.shared = join_variables(join.bindings)
-        self._atoms = [inputs[read] for read in join.reads]
+        self._atoms = [kept[read] for read in join.reads]
         self._matching: dict[tuple[Place, Place], float] = {}
         self._reads = join.reads
 
@@ -134,6 +136,18 @@ class Extensions:
             shared = ((i, len(sides[0].distinct) + j),)
             share = self._matching[key] = matches(*sides, shared, ())[0]
         return share
+
+
+def held(join: MultiwayJoin, inputs: Sequence[Characteristics]) -> list[Characteristics]:
+    """The inputs with the rows that the join holds: the valid ones, or those within horizons."""
+    rows = list(inputs)
+    for number, side in enumerate(inputs):
+        atoms = zip(join.reads, join.horizons or [None] * len(join.reads), strict=True)
+        bounds = [horizon for read, horizon in atoms if read == number]
+        spans = [inf if bound is None else max(bound[1] + 1, 0) for bound in bounds]
+        within = inf if inf in spans else side.arrival_rate * max(spans)
+        rows[number] = replace(side, population=min(side.population, within))
+    return rows
 
 
 def arranged(

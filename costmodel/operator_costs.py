@@ -114,7 +114,7 @@ def _(
 ) -> Applied:
     """With own values, each partition walks and looks up its part of the rows."""
     rate = sum([i.arrival_rate for i in inputs])
-    population = sum([i.population for i in inputs])
+    population = sum([i.population for i in multiway.held(join, inputs)])
     over = model.parallelism if join.own is not None else 1
     results = replace(output, arrival_rate=output.arrival_rate * over)
     walked = multiway.work(join, results, inputs) / over

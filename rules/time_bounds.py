@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate, pairwise
 
 from ..algebra.differences import differences
 from ..algebra.logical import (
@@ -24,7 +25,7 @@ from ..algebra.logical import (
     WScan,
     WScanUnion,
 )
-from ..algebra.physical import HashJoin, Horizon, PhysicalOperator
+from ..algebra.physical import HashJoin, Horizon, MultiwayJoin, PhysicalOperator
 from ..algebra.predicate import Predicate
 from ..memo import Group, GroupId, Groups, MemoListener
 
@@ -78,17 +79,35 @@ class TimeBounds(MemoListener):
 
         Returns other operators as they are.
         """
-        if not self.any or not isinstance(operator, HashJoin):
+        if not self.any:
             return operator
-        residual = None if operator.residual is None else Predicate(operator.residual)
-        left, right = map(self.of, inputs)
-        both = _joined(operator.bindings, residual, (left, right))
-        first, second = range(left.arrivals), range(left.arrivals, both.arrivals)
-        horizon = (
-            self._later(_horizon(operator.bindings[0], both, first, second)),
-            self._later(_horizon(operator.bindings[1], both, second, first)),
-        )
-        return operator if horizon == (None, None) else replace(operator, horizon=horizon)
+        match operator:
+            case HashJoin():
+                one, other = self._horizons(operator.bindings, operator.residual, inputs)
+                horizon = one, other
+                return operator if horizon == (None, None) else replace(operator, horizon=horizon)
+            case MultiwayJoin():
+                atoms = tuple([inputs[read] for read in operator.reads])
+                horizons = self._horizons(operator.bindings, operator.residual, atoms)
+                return replace(operator, horizons=horizons) if any(horizons) else operator
+            case _:
+                return operator
+
+    def _horizons(
+        self,
+        bindings: tuple[tuple[int, ...], ...],
+        residual: str | None,
+        inputs: tuple[GroupId, ...],
+    ) -> tuple[Horizon | None, ...]:
+        """The horizon of each input of a join."""
+        sides = tuple(map(self.of, inputs))
+        whole = _joined(bindings, None if residual is None else Predicate(residual), sides)
+        ends = list(accumulate([side.arrivals for side in sides], initial=0))
+        horizons = []
+        for binding, (begin, end) in zip(bindings, pairwise(ends), strict=True):
+            others = [*range(begin), *range(end, whole.arrivals)]
+            horizons.append(self._later(_horizon(binding, whole, range(begin, end), others)))
+        return tuple(horizons)
 
     def _later(self, horizon: Horizon | None) -> Horizon | None:
         return None if horizon is None else (horizon[0], horizon[1] + self._late)
@@ -126,7 +145,7 @@ class TimeBounds(MemoListener):
 def _joined(
     bindings: Sequence[tuple[int, ...]], residual: Predicate | None, sides: tuple[Bounds, ...]
 ) -> Bounds:
-    """The bounds of a join of two; its columns are the join's variables."""
+    """The bounds of a join; its columns are the join's variables."""
     arrivals = 0
     distances: dict[tuple[int, int], int] = {}
     columns: dict[int, int] = {}

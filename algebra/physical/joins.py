@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
@@ -40,6 +40,22 @@ def named_variables(
                 name, count = f"{wanted}_{count}", count + 1
             names[variable] = name
     return tuple([names[v] for v in sorted(names)])
+
+
+def written_horizons(
+    bindings: Sequence[tuple[int, ...]],
+    horizons: Sequence[Horizon | None] | None,
+    name: Callable[[int], str],
+) -> str:
+    """``  held to e.ts + 10``: the horizons; empty without any."""
+    if horizons is None:
+        return ""
+    held = [
+        f"{name(binding[horizon[0]])} {'-' if horizon[1] < 0 else '+'} {abs(horizon[1])}"
+        for binding, horizon in zip(bindings, horizons, strict=True)
+        if horizon is not None
+    ]
+    return f"  held to {', '.join(held)}"
 
 
 @registered
@@ -154,19 +170,11 @@ class HashJoin(DeletionVariant):
         """``x,y ⋈ y,z → x,z  on y  where x < z  held to x + 10``."""
         name = notation.variable_names(self.variables)
         joined = notation.joined(self.bindings, self.output, name)
-        return joined + notation.where(self.residual, name) + self._held()
-
-    def _held(self) -> str:
-        """``  held to e.ts + 10``: the horizons."""
-        if self.horizon is None:
-            return ""
-        name = notation.variable_names(self.variables)
-        held = [
-            f"{name(binding[horizon[0]])} {'-' if horizon[1] < 0 else '+'} {abs(horizon[1])}"
-            for binding, horizon in zip(self.bindings, self.horizon, strict=True)
-            if horizon is not None
-        ]
-        return f"  held to {', '.join(held)}"
+        return (
+            joined
+            + notation.where(self.residual, name)
+            + written_horizons(self.bindings, self.horizon, name)
+        )
 
     def relation(self, below: Sequence[str]) -> str | None:
         """``(a⋈b)``."""

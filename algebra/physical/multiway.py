@@ -13,7 +13,7 @@ from ..properties import ANY, BROADCAST, NOTHING, SINGLE, Distribution, Spread, 
 from ..untrusted import MOST_INPUTS, MOST_VARIABLES, WIDEST, at_most, between
 from ..values import StreamTypes, Types
 from .base import DeletionVariant, WithDeletions, hashed_by, registered, require
-from .joins import named_variables
+from .joins import FURTHEST, Horizon, named_variables, written_horizons
 
 MOST_ATOMS = 64
 """The most atoms of a multiway join."""
@@ -37,6 +37,9 @@ class MultiwayJoin(DeletionVariant):
         variables: the names of the variables, for people.
         own: with several partitions, a shared variable: each partition has copies of all inputs
             and reports the results whose value of the variable belongs to it. Null for all results.
+        horizons: for each atom null, or a column with a time and a bound, as in HASH_JOIN: a row of
+            the atom matches no row that arrives more than the bound after the time. A row is held
+            until the last time of the atoms that read its input. Null holds rows until they expire.
         residual: a condition that every result satisfies, as SQL over columns ``c0``, ``c1``, ...
             that stand for the variables; null for none.
         update_pattern: the variant for inputs with deletions; null without deletions.
@@ -48,6 +51,7 @@ class MultiwayJoin(DeletionVariant):
     orders: tuple[tuple[int, ...], ...]
     variables: tuple[str, ...] = field(default=(), compare=False)
     own: int | None = field(default=None, hash=False)
+    horizons: tuple[Horizon | None, ...] | None = field(default=None, hash=False)
     residual: str | None = field(default=None, hash=False)
     update_pattern: WithDeletions = field(default=None, hash=False)
     op: Literal["MULTIWAY_JOIN"] = "MULTIWAY_JOIN"
@@ -93,6 +97,11 @@ class MultiwayJoin(DeletionVariant):
                 near = connected_to(self.bindings, variable)
                 require(bool(near & bound), "an order binds a variable beside no bound one")
                 bound.add(variable)
+        horizons = self.horizons or (None,) * atoms
+        require(len(horizons) == atoms, "each atom has a horizon, or none has")
+        for binding, side in zip(self.bindings, horizons, strict=True):
+            there = side is None or (0 <= side[0] < len(binding) and abs(side[1]) < FURTHEST)
+            require(there, "a horizon names a column that does not exist, or no bound")
         require(self.own is None or self.own in shared, "the variable of own values is not shared")
         bound = {v for binding in self.bindings for v in binding}
         require(set(self.output) <= bound, "an output variable is not bound")
@@ -163,13 +172,18 @@ class MultiwayJoin(DeletionVariant):
         column = columns.pop()
         return BROADCAST if columns or column < 0 else hashed(column)
 
+    def over_deletions(self) -> MultiwayJoin:
+        """The variant for deletions, which holds all rows until they expire."""
+        return replace(self, horizons=None, update_pattern="with_deletions")
+
     def arguments(self, names: InputNames) -> str:
         """``x,y ⋈ y,z ⋈ x,z → x,y,z  on x,y,z  where x <> z  binding z / x / y``."""
         name = notation.variable_names(self.variables)
         joined = notation.joined(self.bindings, self.output, name)
         orders = " / ".join(",".join(map(name, order)) for order in self.orders)
         own = "" if self.own is None else f"  own {name(self.own)}"
-        return f"{joined}{notation.where(self.residual, name)}  binding {orders}{own}"
+        held = written_horizons(self.bindings, self.horizons, name)
+        return f"{joined}{notation.where(self.residual, name)}  binding {orders}{own}{held}"
 
     def relation(self, below: Sequence[str]) -> str | None:
         """``(a⋈b⋈c)``."""

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ..batch import IntArray
 from . import relations, vertices
 from .compiling import kernel
-from .relations import AFTER, COPIES, DEGREE, EXPIRY, FIRST, IS_BAG, NEXT, Relations, find_head
+from .relations import AFTER, COPIES, DEGREE, EXPIRY, FIRST, NEXT, UNTIL, Relations, find_head
 from .stops import DONE, OUT_FULL, SWEEP_DUE
 from .tables import EMPTY
 
@@ -36,6 +36,10 @@ KIND, FIRST_VARIABLE, SECOND_VARIABLE, BOUND, CHECK_FIELDS = range(5)
 DIFFERENCE, UNEQUAL, OWN = range(3)
 
 
+UNBOUND = 1 << 62
+"""The level of a variable whose atom has no level yet."""
+
+
 class Arriving(NamedTuple):
     """The arriving rows of all relations, by ts.
 
@@ -43,12 +47,14 @@ class Arriving(NamedTuple):
         columns: int64[widest, rows].
         ts: when each row arrives.
         exp: the expiry of each row; ``~exp`` for a retraction.
+        until: the time until which each row is held: its expiry or earlier.
         relation: the relation of each row.
     """
 
     columns: IntArray
     ts: IntArray
     exp: IntArray
+    until: IntArray
     relation: IntArray
 
 
@@ -60,7 +66,8 @@ class Program(NamedTuple):
         variables: the variable of each column of each atom.
         levels: for each atom that a row may take the place of, the levels that follow.
         ready: for each such atom and variable the level at which the variable is bound, EMPTY if
-            the row binds it; for a variable of one atom alone the level is that of the atom.
+            the row binds it; UNBOUND for a variable of another atom alone, which has the level of
+            the atom once that is chosen.
         owner: the atom of a variable that no other atom has, EMPTY for other variables.
         output: the variables of the result.
         checks: conditions that every result satisfies.
@@ -262,8 +269,7 @@ def _search(
         relation = program.relation[atom]
         next_row = after + NEXT + work.chain[level] - held.first_index[relation]
         work.cursor[level] = rows[row, next_row]
-        expiry = rows[row, after + EXPIRY]
-        if expiry <= now:
+        if rows[row, after + UNTIL] <= now:
             continue
         copies = rows[row, after + COPIES]
         if row == newest:
@@ -277,11 +283,13 @@ def _search(
             work.values[program.variables[atom, column]] = rows[row, column]
         if program.checks.shape[0] > 0 and not _passes(program, work, of, level):
             continue
-        work.until[level + 1] = min(work.until[level], expiry)
+        work.until[level + 1] = min(work.until[level], rows[row, after + EXPIRY])
         work.copies[level + 1] = work.copies[level] * copies
+        if level + 1 < last:
+            _open(held, program, work, delta, level + 1)
+            if work.cursor[level + 1] == EMPTY:
+                continue
         level += 1
-        if level < last:
-            _open(held, program, work, delta, level)
     return True
 
 
@@ -312,13 +320,16 @@ def advance(
                 return DONE
             if relations.is_due(held, ts[i]):
                 return SWEEP_DUE
-            if exp[i] >= 0:
-                h[HELD] = relations.add(held, arriving.columns, i, relation[i], exp[i])
-            elif held.header[IS_BAG] != 0:
-                h[HELD] = relations.take(held, arriving.columns, i, relation[i], ~exp[i])
+            columns, until = arriving.columns, arriving.until[i]
+            row, is_held = EMPTY, True
+            if exp[i] < 0:
+                row = relations.take(held, columns, i, relation[i], ~exp[i])
+            elif until > ts[i]:
+                row = relations.add(held, columns, i, relation[i], exp[i], until)
             else:
-                h[HELD] = EMPTY
-            delta = 0 if h[HELD] != EMPTY else atoms
+                is_held = False  # no later row can match it
+            h[HELD] = row
+            delta = atoms if is_held and row == EMPTY else 0
         h[DELTA] = EMPTY
         while delta < atoms:
             if program.relation[delta] == relation[h[ROW]]:

@@ -1,9 +1,10 @@
 """One store for the rows of several relations, with the indexes that a multiway join reads.
 
 ``rows`` is int64[capacity, widest + FIELDS + indexes]: the columns, padded to the widest relation;
-the number of the relation, the expiry and the number of copies; and for each index of the relation
-the next row with the same key. A *set* holds each value once, with its largest expiry. A *bag*, for
-streams with deletions, holds a value once for each of its expiries, and counts its copies.
+the number of the relation, the expiry, the time until which the row is held (its expiry or earlier)
+and the number of copies; and for each index of the relation the next row with the same key. A *set*
+holds each value once, with its largest expiry. A *bag*, for streams with deletions, holds a value
+once for each of its expiries, and counts its copies.
 
 An index is over one or two columns of a relation. ``heads``, int64[slots, 4] with open addressing,
 leads from a key of any index to the first row of its chain, and has the length of the chain. It
@@ -27,7 +28,7 @@ AFTER = IS_BAG + 1
 HEADER_FIELDS = IS_BAG + 2
 
 # Fields of a row after its columns; NEXT is that of the relation's first index, others follow.
-RELATION, EXPIRY, COPIES, NEXT = range(4)
+RELATION, EXPIRY, UNTIL, COPIES, NEXT = range(5)
 FIELDS = NEXT
 
 # Fields of a head: the first column of the key with the number of the index, the second column or
@@ -105,9 +106,12 @@ def _find(
 
 @kernel
 def _append(
-    held: Relations, columns: IntArray, i: int, relation: int, expiry: int, hashed: int, slot: int
+    held: Relations, columns: IntArray, i: int, relation: int, hashed: int, slot: int
 ) -> int:
-    """Adds batch row ``i`` with one copy at a free slot of ``values``, and to all indexes."""
+    """Adds batch row ``i`` with one copy at a free slot of ``values``, and to all indexes.
+
+    The caller sets its expiry, and the time until which it is held.
+    """
     h, rows = held.header, held.rows
     after = h[AFTER]
     row = h[COUNT]
@@ -117,7 +121,6 @@ def _append(
     for j in range(held.widths[relation]):
         rows[row, j] = columns[j, i]
     rows[row, after + RELATION] = relation
-    rows[row, after + EXPIRY] = expiry
     rows[row, after + COPIES] = 1
     begin = held.first_index[relation]
     for index in range(begin, held.first_index[relation + 1]):
@@ -136,11 +139,11 @@ def _append(
 
 
 @kernel
-def add(held: Relations, columns: IntArray, i: int, relation: int, expiry: int) -> int:
+def add(held: Relations, columns: IntArray, i: int, relation: int, expiry: int, until: int) -> int:
     """Holds batch row ``i`` of a relation; returns its row, or EMPTY if nothing changes.
 
-    A set holds the row already if it has at least this expiry. The caller ensures that there is
-    room.
+    A set holds the row already if it has at least this expiry. ``until`` is the time until which
+    the row is held, and grows with the expiry. The caller ensures that there is room.
     """
     rows, after = held.rows, held.header[AFTER]
     is_bag = held.header[IS_BAG] != 0
@@ -150,13 +153,14 @@ def add(held: Relations, columns: IntArray, i: int, relation: int, expiry: int) 
     slot = _find(held, columns, i, relation, expiry, hashed)
     row = held.values[slot, 1]
     if row == EMPTY:
-        return _append(held, columns, i, relation, expiry, hashed, slot)
-    if is_bag:
+        row = _append(held, columns, i, relation, hashed, slot)
+    elif is_bag:
         rows[row, after + COPIES] += 1
         return row
-    if rows[row, after + EXPIRY] >= expiry:
+    elif rows[row, after + EXPIRY] >= expiry:
         return EMPTY
     rows[row, after + EXPIRY] = expiry
+    rows[row, after + UNTIL] = until
     return row
 
 
@@ -180,29 +184,29 @@ def is_due(held: Relations, now: int) -> bool:
 
 @kernel
 def _is_kept(held: Relations, row: int, after: int, now: int) -> bool:
-    return held.rows[row, after + EXPIRY] > now and held.rows[row, after + COPIES] > 0
+    return held.rows[row, after + UNTIL] > now and held.rows[row, after + COPIES] > 0
 
 
 @kernel
 def count_valid(held: Relations, now: int) -> tuple[int, int, int]:
-    """The number of rows that :func:`copy_valid` keeps, the number of those that never expire, and
-    the latest expiry of the others."""
+    """The number of rows that :func:`copy_valid` keeps, the number of those that are held for ever,
+    and the latest time until which the others are held."""
     after = held.header[AFTER]
     count, lasting, latest = 0, 0, now
     for row in range(held.header[COUNT]):
         if _is_kept(held, row, after, now):
-            expiry = held.rows[row, after + EXPIRY]
+            until = held.rows[row, after + UNTIL]
             count += 1
-            if expiry == FOREVER:
+            if until == FOREVER:
                 lasting += 1
             else:
-                latest = max(latest, expiry)
+                latest = max(latest, until)
     return count, lasting, latest
 
 
 @kernel
 def copy_valid(old: Relations, fresh: Relations, line: IntArray, now: int) -> None:
-    """Copies the rows that are valid after ``now`` into fresh arrays under the same header.
+    """Copies the rows that are held after ``now`` into fresh arrays under the same header.
 
     Each row goes through ``line``, a batch of one row.
     """
@@ -222,6 +226,7 @@ def copy_valid(old: Relations, fresh: Relations, line: IntArray, now: int) -> No
             slot = hashed & mask
             while fresh.values[slot, 1] != EMPTY:  # no equal row is there
                 slot = (slot + 1) & mask
-            there = _append(fresh, line, first, relation, expiry, hashed, slot)
-            fresh.rows[there, after + COPIES] = old.rows[row, after + COPIES]
+            there = _append(fresh, line, first, relation, hashed, slot)
+            for field in (EXPIRY, UNTIL, COPIES):
+                fresh.rows[there, after + field] = old.rows[row, after + field]
     h[ADDED] = 0

@@ -89,7 +89,10 @@ class JoinOperator(Holding):
         h, left, right = self._h, self._left, self._right
         results = self._pairing.results(wanted)
         left_rows, right_rows = Input(*a.arrays), Input(*b.arrays)
-        left_until, right_until = map(self._until, inputs, self._horizons)
+        left_until, right_until = (
+            held_until(batch, horizon, self._dictionary)
+            for batch, horizon in zip(inputs, self._horizons, strict=True)
+        )
 
         def advance() -> int:
             return kernel.advance(
@@ -115,19 +118,20 @@ class JoinOperator(Holding):
         take()
         return results.batch()
 
-    def _until(self, batch: Batch, horizon: Horizon | None) -> IntArray:
-        """The time until which each row is held: its expiry, or earlier by the horizon.
 
-        A horizon (column, bound) says that no row after ``column + bound`` can match.
-        """
-        if horizon is None:
-            return batch.exp
-        column, bound = horizon
-        times, is_integer = self._dictionary.integers(batch.columns[column])
-        # Keep last + bound + 1 within 64 bits.
-        last = np.where(times < FOREVER - max(bound, 0) - 1, times, FOREVER - max(bound, 0) - 1)
-        until = np.where(is_integer, np.minimum(batch.exp, last + bound + 1), batch.exp)
-        return np.require(until, np.int64, ["C", "W"])
+def held_until(batch: Batch, horizon: Horizon | None, dictionary: Dictionary) -> IntArray:
+    """The time until which each row is held: its expiry, or earlier by the horizon.
+
+    A horizon (column, bound) says that no row after ``column + bound`` can match.
+    """
+    if horizon is None:
+        return batch.exp
+    column, bound = horizon
+    times, is_integer = dictionary.integers(batch.columns[column])
+    # Keep last + bound + 1 within 64 bits.
+    last = np.where(times < FOREVER - max(bound, 0) - 1, times, FOREVER - max(bound, 0) - 1)
+    until = np.where(is_integer, np.minimum(batch.exp, last + bound + 1), batch.exp)
+    return np.require(until, np.int64, ["C", "W"])
 
 
 class JoinWithDeletions(JoinOperator):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,6 +20,7 @@ from ..kernels.tables import EMPTY, capacity_for, enlarged
 from ..partitions import Partition
 from .base import Holding, Results, Swept, drive
 from .condition import Condition
+from .join import held_until
 
 _SMALLEST = 64
 
@@ -95,6 +97,8 @@ class MultiwayOperator(Holding):
         indexes = indexes_of(join)
         self._store = RelationStore(widths, indexes, bag=join.update_pattern is not None)
         self._stores = (self._store,)
+        self._reads = join.reads
+        self._horizons = join.horizons or (None,) * len(join.reads)
         self._width = len(join.output)
         self._residual: Condition | None = None
         variables = 1 + max(v for binding in join.bindings for v in binding)
@@ -115,9 +119,18 @@ class MultiwayOperator(Holding):
         self._h[kernel.DELTA] = EMPTY
         self._h[kernel.LEVELS] = levels - 1
 
+    def _until(self, number: int, batch: Batch) -> IntArray:
+        """The time until which each row of an input can match: the latest for any of its atoms."""
+        atoms = zip(self._reads, self._horizons, strict=True)
+        horizons = {horizon for read, horizon in atoms if read == number}
+        if None in horizons:
+            return batch.exp
+        latest = [held_until(batch, horizon, self._dictionary) for horizon in horizons]
+        return functools.reduce(np.maximum, latest)
+
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
         """A row for each combination of matching rows that are valid together."""
-        arriving = _merged(inputs, self._store.widest)
+        arriving = _merged(inputs, list(map(self._until, range(len(inputs)), inputs)))
         if not len(arriving.ts):
             return Batch.empty(self._width)
         h, store = self._h, self._store
@@ -149,17 +162,19 @@ class MultiwayOperator(Holding):
         return results.batch()
 
 
-def _merged(inputs: Sequence[Batch], widest: int) -> kernel.Arriving:
-    """The rows of all inputs by ts, each with the number of its input."""
+def _merged(inputs: Sequence[Batch], until: Sequence[IntArray]) -> kernel.Arriving:
+    """The rows of all inputs by ts, each with the number of its input and until when it is held."""
+    widest = max(batch.width for batch in inputs)
     filled = [(k, batch) for k, batch in enumerate(inputs) if len(batch)]
     if len(filled) == 1 and filled[0][1].width == widest:
         number, batch = filled[0]
-        return kernel.Arriving(*batch.arrays, np.full(len(batch), number, np.int64))
+        relation = np.full(len(batch), number, np.int64)
+        return kernel.Arriving(batch.columns, batch.ts, batch.exp, until[number], relation)
     rows = sum(len(batch) for _, batch in filled)
     columns = np.zeros((widest, rows), np.int64)
     if not rows:
         none = np.empty(0, np.int64)
-        return kernel.Arriving(columns, none, none, none)
+        return kernel.Arriving(columns, none, none, none, none)
     order = merge_order([batch for _, batch in filled])
     begin = 0
     for _, batch in filled:
@@ -170,6 +185,7 @@ def _merged(inputs: Sequence[Batch], widest: int) -> kernel.Arriving:
         np.ascontiguousarray(columns[:, order]),
         np.concatenate([batch.ts for _, batch in filled])[order],
         np.concatenate([batch.exp for _, batch in filled])[order],
+        np.concatenate([until[k] for k, _ in filled])[order],
         relation[order],
     )
 
@@ -191,8 +207,9 @@ def _program(
     atoms = range(len(join.bindings))
     shared = join_variables(join.bindings)
     levels = np.full((len(atoms), len(atoms) - 1, kernel.LEVEL_FIELDS), EMPTY, np.int64)
-    ready = np.full((len(atoms), variables), EMPTY, np.int64)
+    ready = np.full((len(atoms), variables), kernel.UNBOUND, np.int64)
     for delta in atoms:
+        ready[delta, list(join.bindings[delta])] = EMPTY
         bound = shared.intersection(join.bindings[delta])
         waiting = [atom for atom in atoms if atom != delta]
         level = 0

@@ -317,6 +317,7 @@ EACH = (
     physical.WindowScanUnion("input", (("a", None), ("b", "c0 = 1")), 10, 1),
     FILTER,
     physical.MergeUnion(),
+    physical.MultiwayJoin((0, 1, 0), ((0, 1), (1, 2), (2, 0)), (0, 1), ((2,), (0,), (1,))),
     physical.ProjectColumns((1,)),
     JOIN,
     replace(JOIN, residual="c0 < c2"),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import islice
+from typing import Any
 
 import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from headrace.algebra.physical import HashJoin
+from headrace.algebra.physical import HashJoin, MultiwayJoin
 from headrace.algebra.plan import PhysicalPlan
 from headrace.executor.local import LocalRun, run_plan
 from headrace.optimizer import Options
@@ -80,9 +81,11 @@ def test_bounds_on_time_change_no_result(case: Case, seed: int) -> None:
             judge(truth, plan, lines_of(case, plan, batch_rows))
 
 
-def _case(conditions: tuple[Compare, ...], length: int, window: int) -> Case:
-    e, f, g = (Atom("a", Var(f"v{k}"), Var(f"v{k + 1}"), edge=name) for k, name in enumerate("efg"))
-    rule = Rule("Answer", ("v0", "v3"), (e, f, g), conditions)
+def _case(conditions: tuple[Compare, ...], length: int, window: int, ends: str = "0123") -> Case:
+    """A stream for a chain of three edges, or another shape with the ends of its edges in order."""
+    vertices = [Var(f"v{end}") for end in ends]
+    e, f, g = (Atom("a", vertices[k], vertices[k + 1], edge=n) for k, n in enumerate("efg"))
+    rule = Rule("Answer", (vertices[0].name, vertices[2].name), (e, f, g), conditions)
     query = Query((rule,), (("a", Source("s", window, 1)),))
     return Case(query, long_stream(3, ["a"], tuple("0123456789abcdef"), length, 0.5))
 
@@ -98,19 +101,22 @@ def _horizons(plan: PhysicalPlan) -> list[object]:
 
 
 def _without_horizons(plan: PhysicalPlan) -> PhysicalPlan:
-    nodes = [
-        node.model_copy(update={"operator": replace(node.operator, horizon=None)})
-        if isinstance(node.operator, HashJoin)
-        else node
-        for node in plan.nodes
-    ]
+    nodes = []
+    for node in plan.nodes:
+        operator: Any = node.operator
+        match operator:
+            case HashJoin():
+                operator = replace(operator, horizon=None)
+            case MultiwayJoin():
+                operator = replace(operator, horizons=None)
+        nodes.append(node.model_copy(update={"operator": operator}))
     return plan.model_copy(update={"nodes": tuple(nodes)})
 
 
 def _held(plan: PhysicalPlan, case: Case) -> tuple[int, set[tuple[object, ...]]]:
     """The most rows that joins held, sampled over time, and all results."""
     run = LocalRun(plan)
-    joins = [n.id for n in plan.nodes if isinstance(n.operator, HashJoin)]
+    joins = [n.id for n in plan.nodes if isinstance(n.operator, HashJoin | MultiwayJoin)]
     most = 0
     found: set[tuple[object, ...]] = set()
     for start in range(0, len(case.edges), 200):
@@ -126,6 +132,18 @@ def test_bounds_reduce_held_rows_on_a_long_stream() -> None:
     case = _case((_apart("e", "f", 3), _apart("f", "g", 3)), 3000, 200)
     plan = optimized(case, Options()).plan
     assert all(horizon is not None for horizon in _horizons(plan))
+    less, results = _held(plan, case)
+    more, same = _held(_without_horizons(plan), case)
+    assert results == same
+    assert results
+    assert less * 5 < more
+
+
+def test_bounds_reduce_the_rows_that_a_multiway_join_holds() -> None:
+    case = _case((_apart("e", "f", 3), _apart("f", "g", 3)), 3000, 200, "0120")
+    plan = optimized(case, Options()).plan
+    joins = [n.operator for n in plan.nodes if isinstance(n.operator, MultiwayJoin)]
+    assert [join.horizons is not None for join in joins] == [True]
     less, results = _held(plan, case)
     more, same = _held(_without_horizons(plan), case)
     assert results == same
