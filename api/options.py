@@ -220,6 +220,14 @@ class QueryOptions(InputOptions):
         ),
     ] = "saturating"
     constants: ConstantsFile = None
+    no_sample: Annotated[
+        bool,
+        typer.Option(
+            "--no-sample",
+            help="Estimate paths and joins without the samples of streams.",
+            rich_help_panel=PLANNING,
+        ),
+    ] = False
     disable_rule: Annotated[
         list[str],
         typer.Option(
@@ -313,6 +321,7 @@ class QueryOptions(InputOptions):
             evaluate=self.evaluate,
             constants=None if calibration is None else calibration.values,
             constants_origin=None if calibration is None else calibration.origin,
+            sample=not self.no_sample,
         )
 
     @property

@@ -59,7 +59,9 @@ def catalog_of(
         OutOfTimeError: if the time limit passes before a row of a stream is read.
     """
     if request.catalog is not None:
-        catalog, doubts = _with_samples(request.catalog)
+        catalog, doubts = request.catalog, ()
+        if request.options.sample:
+            catalog, doubts = _with_samples(catalog)
         catalog, more_doubts = _with_statistics(catalog, query, deadline)
         return catalog, (*doubts, *more_doubts)
     if not request.inputs and not request.stored:
@@ -76,7 +78,9 @@ def _with_samples(catalog: Catalog) -> tuple[Catalog, tuple[str, ...]]:
     try:
         return replace(catalog, samples=read(catalog.sample_file)), ()
     except SampleFileError as error:
-        return catalog, (f"{error}; estimates use the statistics alone",)
+        return catalog, (
+            f"{error}; estimates use the statistics alone, until the stream is measured anew",
+        )
 
 
 def _assumed_catalog(request: PlanRequest, query: RegularQuery, labels: Iterable[str]) -> Catalog:
@@ -99,7 +103,13 @@ def _of_inputs(
         "",
         deadline,
         lambda enough: (
-            measured_catalog(request.inputs, request.stored, labels=wanted, enough=enough),
+            measured_catalog(
+                request.inputs,
+                request.stored,
+                labels=wanted,
+                enough=enough,
+                sample=request.options.sample,
+            ),
             files_with_times(request.stored),
         ),
     )

@@ -37,6 +37,7 @@ class PlanningOptions:
         evaluate: ``eager`` for results at every instant, or ``slide`` for results once per slide.
         constants: the constants of the cost model, in microseconds; None for the defaults.
         constants_origin: where and when the constants were measured, for people; None if unknown.
+        sample: whether samples of streams estimate paths and joins.
     """
 
     window: str | None = None
@@ -51,6 +52,7 @@ class PlanningOptions:
     evaluate: Evaluation = "eager"
     constants: Constants | None = None
     constants_origin: str | None = None
+    sample: bool = True
 
 
 @dataclass(frozen=True, slots=True)

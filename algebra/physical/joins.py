@@ -11,7 +11,7 @@ from ..notation import InputNames
 from ..properties import BROADCAST, NOTHING, SINGLE, Distribution, Spread, distributions, hashed
 from ..untrusted import MOST_VARIABLES, WIDEST, at_most, between
 from ..values import StreamTypes, Types
-from .base import DeletionVariant, WithDeletions, hashed_by, registered, require
+from .base import DeletionVariant, Repeats, WithDeletions, hashed_by, registered, require
 
 Horizon = tuple[int, int]
 """A column that holds a time, and the time units after it in which matching rows can arrive."""
@@ -65,6 +65,12 @@ class HashJoin(DeletionVariant):
                     name, count = f"{wanted}_{count}", count + 1
                 names[variable] = name
         return replace(self, variables=tuple([names[v] for v in sorted(names)]))
+
+    def repeats(self, widths: Sequence[int]) -> Repeats:
+        """A row that repeats one that is held changes nothing, except over deletions."""
+        if self.update_pattern is not None:
+            return super().repeats(widths)
+        return "derived anew"
 
     def check_bounds(self, inputs: int) -> None:
         """Checks the residual, and the numbers of columns and variables."""
