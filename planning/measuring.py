@@ -59,7 +59,8 @@ def catalog_of(
         OutOfTimeError: if the time limit passes before a row of a stream is read.
     """
     if request.catalog is not None:
-        catalog, doubts = request.catalog, ()
+        doubts: tuple[str, ...] = ()
+        catalog = request.catalog
         if request.options.sample:
             catalog, doubts = _with_samples(catalog)
         catalog, more_doubts = _with_statistics(catalog, query, deadline)
