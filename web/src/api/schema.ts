@@ -659,6 +659,7 @@ export interface components {
              *       "evaluate": "eager",
              *       "parallelism": 1,
              *       "path_semantics": "arbitrary",
+             *       "sample": true,
              *       "simple_budget": 1000000
              *     }
              */
@@ -1220,6 +1221,7 @@ export interface components {
              *       "evaluate": "eager",
              *       "parallelism": 1,
              *       "path_semantics": "arbitrary",
+             *       "sample": true,
              *       "simple_budget": 1000000
              *     }
              */
@@ -1317,6 +1319,12 @@ export interface components {
              * @enum {string}
              */
             readonly path_semantics?: "arbitrary" | "simple";
+            /**
+             * Sample
+             * @description estimate paths and joins from the samples of streams
+             * @default true
+             */
+            readonly sample?: boolean;
             /**
              * Simple Budget
              * @description the maximum number of steps of the search for simple paths, per edge
