@@ -30,6 +30,7 @@ from .relations import (
     Relation,
     Scanned,
     Wide,
+    is_choice,
     is_search,
     relation_of,
     scans_of,
@@ -133,6 +134,10 @@ class Sampler:
             rate = estimate.arrival_rate * population / (estimate.population or 1.0)
             distinct = estimate.distinct
         distinct = tuple([min(d, max(population, 1.0)) for d in distinct])
+        repeats = sampled.repeats
+        if is_choice(relation) and rate:
+            # A scan of these labels emits all of their edges.
+            repeats = max(estimate.derivation_rate / rate, 1.0)
         return replace(
             estimate,
             arrival_rate=rate,
@@ -140,7 +145,7 @@ class Sampler:
             population=population,
             distinct=distinct,
             vertices=min(sum(distinct), estimate.vertices),
-            repeats=sampled.repeats,
+            repeats=repeats,
             on_sample=OnSample(relation, sampled.standard_error),
         )
 

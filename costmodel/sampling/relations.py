@@ -297,6 +297,16 @@ def is_search(relation: Relation) -> bool:
             return any(map(is_search, inputs))
 
 
+def is_choice(relation: Relation) -> bool:
+    """Whether a path of one step follows edges of several labels, as a scan of them does."""
+    match relation:
+        case Reach(regex.Alternation(parts), inputs):
+            steps = all(isinstance(part, Symbol) for part in parts)
+            return steps and all(isinstance(below, Edges) for below in inputs)
+        case _:
+            return False
+
+
 def _part(expression: Regex, inputs: tuple[Relation, ...]) -> tuple[Relation, bool]:
     """A part of a path as a relation, and whether it is turned around."""
     if isinstance(expression, Symbol):
