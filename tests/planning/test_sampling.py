@@ -114,7 +114,7 @@ def test_estimated_rates_are_near_measured_ones(query: str, tmp_path: Path) -> N
     for node, values in measured(plan, run.counters, int(ts[-1]) + 1).items():
         error = values.q_errors.rate
         assert error is not None
-        assert error < 3, (plan.nodes[node].operator, values.rate, values.estimate.emitted_rate)
+        assert error < 4, (plan.nodes[node].operator, values.rate, values.estimate.emitted_rate)
 
 
 def test_the_same_sample_gives_the_same_plan(catalog: Catalog) -> None:
