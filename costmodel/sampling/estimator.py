@@ -2,11 +2,12 @@
 
 The rows of a relation are counted for a sample of the values of one of its columns, and weighted
 with the inverse of the probability that a value is in the sample (Horvitz and Thompson 1952).
-Values with more edges are more probable. A first, small sample tells how many values the steps
-allow.
+Values with more derivations are more probable. A first, small sample tells how many values the
+steps allow.
 
-The rate of different rows, as COALESCE and S_PATH emit them, comes from the part of the rows that
-are new, or expire later, since a short time before.
+The rate of different rows, as COALESCE and S_PATH emit them, comes from the lengths of the versions
+of the rows; of paths that are searched, from the part of the rows that are new, or expire later,
+since a short time before.
 """
 
 from __future__ import annotations

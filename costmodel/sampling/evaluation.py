@@ -2,8 +2,8 @@
 
 The rows for some sources of a path are those of a breadth-first search over the product of the
 snapshot and the path's automaton; the rows for some values of a join are those of its atoms joined
-one after the other, beginning at these values. A row expires when the first of its edges does; of
-equal rows the one that expires last counts.
+one after the other, beginning at these values. A row expires when the first of its edges does. A
+row has a version for each expiry that COALESCE passes on.
 """
 
 from __future__ import annotations
