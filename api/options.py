@@ -229,6 +229,14 @@ class QueryOptions(InputOptions):
         ),
     ] = "saturating"
     constants: ConstantsFile = None
+    no_sample: Annotated[
+        bool,
+        typer.Option(
+            "--no-sample",
+            help="Estimate paths and joins without the samples of streams.",
+            rich_help_panel=PLANNING,
+        ),
+    ] = False
     disable_rule: Annotated[
         list[str],
         typer.Option(
@@ -325,6 +333,7 @@ class QueryOptions(InputOptions):
             constants=None if calibration is None else calibration.values,
             constants_origin=None if calibration is None else calibration.origin,
             feedback=self.feedback,
+            sample=not self.no_sample,
         )
 
     @property

@@ -290,7 +290,11 @@ class _Part:
             known = np.array([labels.codes.get(name, -1) for name in names], np.int32)[codes]
             kept = np.flatnonzero(known >= 0)
             sources, targets = columns["src"].hashes, columns["trg"].hashes
-            self.recent.add(sources[kept], targets[kept], known[kept], times[kept])
+            properties = {name: edges.column(name) for name in edges.schema.names[4:]}
+            if len(kept) < len(known):
+                chosen = pa.array(kept, pa.int64())
+                properties = {n: c.take(chosen) for n, c in properties.items()}
+            self.recent.add((sources[kept], targets[kept], known[kept], times[kept]), properties)
 
     @property
     def span(self) -> tuple[float, float] | None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .figures import FeedbackFile, Measured
+    from .raw import Column as Values
 
     Hashes = NDArray[np.uint64]
     Times = NDArray[np.int64]
@@ -286,6 +287,10 @@ class StreamSample:
         begin: the first instant of which the sample has all edges.
         end: the last instant of which the sample has all edges.
         stored: whether the edges are those of a stored graph, which has no times.
+        properties: the values of properties, as Arrow arrays by name.
+        vertices: the hashes of all vertices, sorted.
+        sources: the positions of the sources in ``vertices``.
+        targets: the positions of the targets in ``vertices``.
     """
 
     labels: tuple[str, ...]
@@ -296,6 +301,29 @@ class StreamSample:
     begin: int
     end: int
     stored: bool = False
+    properties: Mapping[str, Values] = field(default_factory=lambda: MappingProxyType({}))
+    vertices: Hashes = field(init=False, repr=False)
+    sources: Times = field(init=False, repr=False)
+    targets: Times = field(init=False, repr=False)
+    _rows: dict[str, Times] = field(init=False, repr=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        import numpy as np
+
+        vertices, places = np.unique(np.concatenate([self.src, self.trg]), return_inverse=True)
+        object.__setattr__(self, "vertices", vertices)
+        object.__setattr__(self, "sources", places[: len(self.src)].astype(np.int64))
+        object.__setattr__(self, "targets", places[len(self.src) :].astype(np.int64))
+
+    def rows_of(self, label: str) -> Times:
+        """The positions of the edges of a label."""
+        rows = self._rows.get(label)
+        if rows is None:
+            import numpy as np
+
+            code = self.labels.index(label) if label in self.labels else -1
+            rows = self._rows[label] = np.flatnonzero(self.label == code)
+        return rows
 
 
 @dataclass(frozen=True, slots=True)

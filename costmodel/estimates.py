@@ -85,7 +85,7 @@ def filtered(source: Characteristics, condition: Condition, reading: Reading) ->
         inputs=(source,),
         reading=reading,
         columns=condition.kept(source.columns),
-        most_values=max(selectivity * source.most_values, 1.0),
+        most_values=max(selectivity * source.most_values, 1.0) if selectivity > 0 else 1.0,
         repeats=source.repeats,
         in_order=source.in_order,
     )

@@ -9,6 +9,9 @@ and the cost of an alternative depends only on the goals that it reads:
 - a coalesced input emits the distinct rate of its group;
 - any other input emits its group's derivations over coalesced inputs.
 
+A join holds different rows, and a row that repeats one changes nothing, so the repeats of a join's
+inputs do not multiply those of its result (``derived anew``).
+
 So the cost of an operator leaves out repeats of the inputs of its inputs. The search compares
 COALESCE below the operator that would multiply such repeats.
 """
@@ -59,6 +62,8 @@ def emitted(
         case "derived":
             own = output.repeats if repeating(output) else 1.0
             return output.emitted(own * prod(repeated)), read
+        case "derived anew":
+            return output.emitted(output.repeats if repeating(output) else 1.0), read
 
 
 def emits(
@@ -80,6 +85,8 @@ def emits(
     rule = operator.repeats(widths)
     if rule == "dropped":
         return output.arrival_rate
+    if rule == "derived anew":
+        return output.derivation_rate
     factor = prod(
         [emitting / rows.arrival_rate if rows.arrival_rate else 1.0 for rows, emitting in inputs]
     )

@@ -22,6 +22,7 @@ from ..memo import GroupId
 from .budget import Budget
 from .cost import CostEstimator
 from .coster import Coster
+from .emission import emitted
 from .entry import Joins
 from .options import Options
 
@@ -135,8 +136,8 @@ class _Space:
         return bool(self._variables[left] & self._variables[right])
 
     def rows(self, plan: _Plan) -> float:
-        """The rows of a set that arrive per time unit."""
-        return self._estimates[plan.atoms].arrival_rate
+        """The rows that a set emits per time unit, without COALESCE."""
+        return self._estimates[plan.atoms].derivation_rate
 
     def join(self, left: _Plan, right: _Plan) -> _Plan:
         """The join of two plans.
@@ -220,7 +221,9 @@ class _Space:
         if output is None:
             output = self._estimates[atoms] = self._cost_model.characteristics(pattern, inputs)
         one, other = pattern.bindings
-        return self._cost_model.cost(HashJoin((one, other), pattern.output), output, inputs)
+        join = HashJoin((one, other), pattern.output)
+        widths = len(bound[left]), len(bound[right])
+        return self._cost_model.cost(join, *emitted(join, output, inputs, (False, False), widths))
 
 
 def _candidates(space: _Space) -> Iterator[_Plan]:

@@ -59,7 +59,10 @@ def catalog_of(
         OutOfTimeError: if the time limit passes before a row of a stream is read.
     """
     if request.catalog is not None:
-        catalog, doubts = _with_samples(request.catalog)
+        doubts: tuple[str, ...] = ()
+        catalog = request.catalog
+        if request.options.sample:
+            catalog, doubts = _with_samples(catalog)
         if request.options.feedback and request.options.cost_model != "thesis":
             catalog, unread = _with_feedback(catalog)
             doubts += unread
@@ -79,7 +82,9 @@ def _with_samples(catalog: Catalog) -> tuple[Catalog, tuple[str, ...]]:
     try:
         return replace(catalog, samples=read(catalog.sample_file)), ()
     except SampleFileError as error:
-        return catalog, (f"{error}; estimates use the statistics alone",)
+        return catalog, (
+            f"{error}; estimates use the statistics alone, until the stream is measured anew",
+        )
 
 
 def _with_feedback(catalog: Catalog) -> tuple[Catalog, tuple[str, ...]]:
@@ -114,7 +119,13 @@ def _of_inputs(
         "",
         deadline,
         lambda enough: (
-            measured_catalog(request.inputs, request.stored, labels=wanted, enough=enough),
+            measured_catalog(
+                request.inputs,
+                request.stored,
+                labels=wanted,
+                enough=enough,
+                sample=request.options.sample,
+            ),
             files_with_times(request.stored),
         ),
     )

@@ -197,19 +197,22 @@ def plan_translated(
 def _sampler(translated: Translated) -> Sampler | None:
     """Returns what estimates the query's paths and joins from samples of its streams.
 
-    The model ``thesis`` and catalogs without samples have none.
+    The model ``thesis``, catalogs without samples and the option ``sample`` leave them out.
     """
-    if translated.request.options.cost_model == "thesis" or not translated.catalog.samples:
+    options = translated.request.options
+    if options.cost_model == "thesis" or not (options.sample and translated.catalog.samples):
         return None
     from ..costmodel.sampling.estimator import sampler_of
+    from ..costmodel.sampling.relations import scanned
+    from .conditions import satisfying
 
     scans = [
-        (scan.stream, scan.label, scan.window)
+        scanned(scan)
         for operator in operators_in(translated.logical.expression)
         if isinstance(operator, WScan | WScanUnion)
         for scan in operator.scans
     ]
-    return sampler_of(translated.catalog, scans)
+    return sampler_of(translated.catalog, scans, satisfying(translated.catalog))
 
 
 def _feedback(translated: Translated) -> Feedback | None:

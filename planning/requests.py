@@ -38,6 +38,7 @@ class PlanningOptions:
         constants: the constants of the cost model, in microseconds; None for the defaults.
         feedback: whether figures that earlier runs measured replace estimates.
         constants_origin: where and when the constants were measured, for people; None if unknown.
+        sample: whether samples of streams estimate paths and joins.
     """
 
     window: str | None = None
@@ -53,6 +54,7 @@ class PlanningOptions:
     constants: Constants | None = None
     constants_origin: str | None = None
     feedback: bool = True
+    sample: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,9 +23,10 @@ from ..values import PropertyType, StreamTypes, Types
 WithDeletions = Literal["with_deletions"] | None
 """Null where rows are never retracted before they expire."""
 
-Repeats = Literal["dropped", "passed", "derived"]
+Repeats = Literal["dropped", "passed", "derived", "derived anew"]
 """What an operator does with rows that repeat others: it drops them, passes those of its input on,
-or emits a row for each derivation from the rows of its inputs."""
+emits a row for each derivation from the rows of its inputs, or for each derivation from the
+different rows of its inputs (``derived anew``)."""
 
 Conventions = tuple[tuple[Convention, Convention], ...]
 """Pairs: the convention of an operator's inputs, and the convention of its result over them."""

@@ -76,6 +76,9 @@ class OptionsBody(_Body):
     constants: dict[ConstantName, _Microseconds] | None = Field(
         default=None, description="constants of the cost model to change, in microseconds"
     )
+    sample: bool = Field(
+        default=True, description="estimate paths and joins from the samples of streams"
+    )
 
 
 class OptimizeBody(_Body):

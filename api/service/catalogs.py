@@ -95,7 +95,10 @@ class Catalogs:
             else stream
             for name, stream in put.items()
         }
-        return Catalog({**in_file, **sourced}, self.time_unit)
+        # The sample of a stream of the file is not one of the stream that hides it.
+        file = self._file_catalog
+        sample_file = None if file is None or put.keys() & in_file.keys() else file.sample_file
+        return Catalog({**in_file, **sourced}, self.time_unit, sample_file=sample_file)
 
     def shown(self) -> tuple[StreamDocument, ...]:
         """Returns all streams by name for clients: of sources only the formats."""

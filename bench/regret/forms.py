@@ -58,6 +58,11 @@ def mirrors(plan: PhysicalPlan) -> int:
 
 def picture(plan: PhysicalPlan) -> str:
     """The operators of a plan in one line, such as ``COALESCE(HASH_JOIN(a, S_PATH[0+](b)))``."""
+    return pictures(plan)[plan.root]
+
+
+def pictures(plan: PhysicalPlan) -> tuple[str, ...]:
+    """The operators below and with each node in one line, by node id."""
     done: list[str] = []
     for node in plan.nodes:
         arguments = [done[i] for i in node.inputs]
@@ -68,7 +73,7 @@ def picture(plan: PhysicalPlan) -> str:
         regex = getattr(operator, "regex", None)
         name = node.op if regex is None else f"{node.op}[{regex}]"
         done.append(f"{name}({', '.join(arguments)})")
-    return done[plan.root]
+    return tuple(done)
 
 
 def _form(operator: PhysicalOperator, inputs: list[str]) -> object:

@@ -2,47 +2,55 @@
 
 The rows of a relation are counted for a sample of the values of one of its columns, and weighted
 with the inverse of the probability that a value is in the sample (Horvitz and Thompson 1952).
-Values with more edges are more probable. A first, small sample tells how many values the steps
-allow.
+Values with more derivations are more probable. A first, small sample tells how many values the
+steps allow.
 
-The rate of different rows, as COALESCE and S_PATH emit them, comes from the part of the rows that
-are new, or expire later, since a short time before.
+The rate of different rows, as COALESCE and S_PATH emit them, comes from the lengths of the versions
+of the rows; of paths that are searched, from the part of the rows that are new, or expire later,
+since a short time before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
-from math import log, sqrt
+from math import inf, sqrt
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...algebra.logical import LogicalOperator
+from ...algebra.logical import LogicalOperator, Project
 from ...catalog.model import Catalog, StreamSample
-from .evaluation import Evaluation, OverBudgetError, Rows, Steps, keys_of
-from .relations import Edges, OnSample, Reach, Relation, Scanned, relation_of, scans_of, width
-from .snapshot import Ints, snapshots
+from .evaluation import Evaluation, OverBudgetError, Steps
+from .relations import (
+    Edges,
+    OnSample,
+    Reach,
+    Relation,
+    Scanned,
+    Wide,
+    is_choice,
+    is_search,
+    relation_of,
+    scans_of,
+    width,
+)
+from .snapshot import FOREVER, Floats, Ints, Snapshot, TimePoints, snapshot_of
+from .time_points import points_of
 
 if TYPE_CHECKING:
     from ..characteristics import Characteristics
 
-FEW_VALUES = 4
+FEW_VALUES = 8
 """The number of values of the first sample, whose steps decide the size of the second."""
-MOST_VALUES = 64
+MOST_VALUES = 512
 """The most values of the second sample, unless it has all values."""
-STEPS = 250_000
-"""The steps of all estimates of a query; 250,000 take about twenty milliseconds."""
-SHARE = 2
+STEPS = 200_000
+"""The steps of all estimates of a query."""
+SHARE = 8
 """An estimate takes at most the remaining steps divided by this."""
-SHORT_TIME = 1 / 4
-"""The short time before the instant, as a part of the shortest window."""
-_MOMENTS = 64
-"""The number of instants of the sample among which that of the snapshot is chosen."""
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +62,18 @@ class Sampled:
         rate: the number of different rows, as COALESCE emits them, per time unit.
         distinct: the number of distinct values of each column.
         standard_error: of the population, as a part of it; 0 if all rows were counted.
-        repeats: the mean number of derivations of a row; None for a path that is searched.
+        repeats: the rows that a join or union emits for each different row.
     """
 
     population: float
     rate: float
     distinct: tuple[float, ...]
     standard_error: float
-    repeats: float | None
+    repeats: float
+
+
+Matching = Callable[[Scanned, StreamSample], NDArray[np.bool_] | None]
+"""The edges of a sample that satisfy the condition of a scan; None if that cannot be decided."""
 
 
 @dataclass(eq=False)
@@ -69,26 +81,27 @@ class Sampler:
     """Estimates the relations of one query from a sample; each relation once.
 
     Attributes:
-        samples: the samples of the streams.
-        scans: the scans of the query.
-        instant: the instant of the snapshot.
-        weight: the mean number of rows over time, per row at the instant.
+        catalog: the streams with their statistics and samples.
+        scans: the scans of the query, without conditions.
+        points: the instants of the snapshots.
+        matching: decides conditions of scans.
         seed: determines the sampled values.
         steps: the steps that are left.
         estimated: the number of estimates from the sample.
         seconds: the time of all estimates.
     """
 
-    samples: Mapping[str, StreamSample]
+    catalog: Catalog
     scans: tuple[Scanned, ...]
-    instant: int
-    weight: float = 1.0
+    points: TimePoints
+    matching: Matching
     seed: int = 0
     steps: Steps = field(default_factory=lambda: Steps(STEPS))
     estimated: int = 0
     seconds: float = 0.0
     _known: dict[Relation, Sampled | None] = field(default_factory=dict)
-    _evaluations: tuple[Evaluation, Evaluation] | None = None
+    _masks: dict[Scanned, NDArray[np.bool_]] = field(default_factory=dict)
+    _snapshot: Snapshot | None = None
 
     def refined(
         self,
@@ -105,21 +118,27 @@ class Sampler:
         """
         below = [i.on_sample.relation if i.on_sample is not None else None for i in inputs]
         relation = relation_of(operator, below)
-        if relation is None:
+        if relation is None or not self._decided(relation):
             return estimate if estimate.on_sample is None else replace(estimate, on_sample=None)
-        sampled = None if isinstance(relation, Edges) else self.estimate(relation)
+        if isinstance(relation, Edges | Wide):
+            return self._scanned(relation, estimate, isinstance(operator, Project))
+        sampled = self.estimate(relation)
         if sampled is None:
             return replace(estimate, on_sample=OnSample(relation))
-        population = sampled.population
+        population, rate, distinct = sampled.population, sampled.rate, sampled.distinct
+        if not population and sampled.standard_error:
+            # The sampled values have no row, others may have some.
+            return replace(estimate, on_sample=OnSample(relation))
         if not population:
-            # No sampled value has a row: there are few.
-            population = min(estimate.population, 1.0)
+            # There is less than one row in all instants.
+            population = min(estimate.population, 0.5 / len(self.points.moments))
             rate = estimate.arrival_rate * population / (estimate.population or 1.0)
-            distinct = tuple([min(d, max(population, 1.0)) for d in estimate.distinct])
-        else:
-            rate = sampled.rate * self.weight
-            population *= self.weight
-            distinct = tuple([min(d, max(population, 1.0)) for d in sampled.distinct])
+            distinct = estimate.distinct
+        distinct = tuple([min(d, max(population, 1.0)) for d in distinct])
+        repeats = sampled.repeats
+        if is_choice(relation) and rate:
+            # A scan of these labels emits all of their edges.
+            repeats = max(estimate.derivation_rate / rate, 1.0)
         return replace(
             estimate,
             arrival_rate=rate,
@@ -127,8 +146,56 @@ class Sampler:
             population=population,
             distinct=distinct,
             vertices=min(sum(distinct), estimate.vertices),
-            repeats=estimate.repeats if sampled.repeats is None else sampled.repeats,
+            repeats=repeats,
             on_sample=OnSample(relation, sampled.standard_error),
+        )
+
+    def _decided(self, relation: Relation) -> bool:
+        """Whether the sample has the scans of a relation, and decides their conditions."""
+        for scan in scans_of(relation):
+            if scan.bare not in self.scans:
+                return False
+            if scan.condition is not None and scan not in self._masks:
+                mask = self.matching(scan, self.catalog.samples[scan.stream])
+                if mask is None:
+                    return False
+                self._masks[scan] = mask
+        return True
+
+    def _scanned(
+        self, relation: Edges | Wide, estimate: Characteristics, projected: bool
+    ) -> Characteristics:
+        """The estimate of a scan; of a scan with a condition, or with some columns ``projected``,
+        with the part of the sample's edges that satisfy the condition."""
+        on_sample = OnSample(relation)
+        edges = relation if isinstance(relation, Edges) else relation.edges
+        if not projected and all(scan.condition is None for scan in edges.scans):
+            return replace(estimate, on_sample=on_sample)
+        rate = population = 0.0
+        ends: list[list[Ints]] = [[], []]
+        for scan in edges.scans:
+            sample = self.catalog.samples[scan.stream]
+            rows = sample.rows_of(scan.label)
+            kept = rows if scan.condition is None else rows[self._masks[scan][rows]]
+            statistics = self.catalog.streams[scan.stream].labels.get(scan.label)
+            if statistics is None or not len(rows):
+                return replace(estimate, on_sample=on_sample)
+            # Of none it is half an edge.
+            part = max(len(kept), 0.5) / len(rows)
+            rate += part * statistics.rate
+            if scan.window is None:
+                population += part * (statistics.population or 0.0)
+            ends[0].append(sample.sources[kept])
+            ends[1].append(sample.targets[kept])
+        population = population if estimate.validity == inf else rate * estimate.validity
+        counts = [float(max(len(np.unique(np.concatenate(end))), 1)) for end in ends]
+        return replace(
+            estimate,
+            arrival_rate=rate,
+            population=population,
+            distinct=(*map(min, estimate.distinct[:2], counts), *estimate.distinct[2:]),
+            repeats=1.0,
+            on_sample=on_sample,
         )
 
     def estimate(self, relation: Relation) -> Sampled | None:
@@ -141,194 +208,142 @@ class Sampler:
         return self._known[relation]
 
     def _estimate(self, relation: Relation) -> Sampled | None:
-        windows = [window for *_, window in scans_of(relation)]
-        ranges = [window.range for window in windows if window is not None]
-        if not ranges or not {*scans_of(relation)} <= {*self.scans}:
+        if not self._decided(relation) or all(s.window is None for s in scans_of(relation)):
             return None
-        if self._evaluations is None:
-            self._evaluations = self._evaluated()
-        now, before = self._evaluations
+        if self._snapshot is None:
+            self._snapshot = snapshot_of(self.catalog.samples, self.scans, self.points, self._masks)
         own = Steps(self.steps.left // SHARE)
-        now, before = replace(now, steps=own), replace(before, steps=own)
         try:
-            return self._measured(relation, now, before)
+            return self._measured(relation, Evaluation(self._snapshot, own))
         except OverBudgetError:
             return None
         finally:
             self.steps.take(own.taken)
 
-    def _evaluated(self) -> tuple[Evaluation, Evaluation]:
-        moments = (self.instant, self.instant - short_time(self.scans))
-        now, before = snapshots(self.samples, self.scans, moments)
-        return Evaluation(now, self.steps), Evaluation(before, self.steps)
-
-    def _measured(self, relation: Relation, now: Evaluation, before: Evaluation) -> Sampled:
-        columns, vertices = range(width(relation)), now.snapshot.vertices
-        candidates = [now.candidates(relation, column) for column in columns]
-        column = min(columns, key=lambda c: len(candidates[c][0]))
-        values, degrees = candidates[column]
+    def _measured(self, relation: Relation, evaluation: Evaluation) -> Sampled:
+        columns, snapshot = range(width(relation)), evaluation.snapshot
+        candidates = [evaluation.candidates(relation, column) for column in columns]
+        counts = [np.count_nonzero(sizes) for sizes in candidates]
+        column = min(columns, key=lambda c: counts[c])
+        values = np.flatnonzero(candidates[column])
         if not len(values):
             return Sampled(0.0, 0.0, tuple(0.0 for _ in columns), 0.0, 1.0)
-        drawn, probability = draw(degrees, FEW_VALUES, self.seed)
-        begun = now.steps.taken
-        rows = now.rows(relation, column, values[drawn])
-        steps = now.steps.taken - begun
-        most = len(drawn) * now.steps.left // (2 * steps)
+        sizes = candidates[column][values] * snapshot.weights[values]
+        drawn, probability = draw(sizes, FEW_VALUES, self.seed)
+        rows = evaluation.rows(relation, column, values[drawn])
+        steps = evaluation.steps.taken
+        most = len(drawn) * evaluation.steps.left // (2 * steps)
         if most > len(drawn) < len(values):
             size = most if most >= len(values) else min(most, MOST_VALUES)
-            drawn, probability = draw(degrees, size, self.seed + 1)
-            rows = now.rows(relation, column, values[drawn])
-        again = slice(None) if most > len(drawn) else slice(1, None, 2)
+            drawn, probability = draw(sizes, size, self.seed + 1)
+            rows = evaluation.rows(relation, column, values[drawn])
+        of_drawn = snapshot.weights[values[drawn]] / probability
         place = np.searchsorted(values[drawn], rows.columns[column])
-        weights = 1 / probability[place]
-        population = float(weights.sum())
+        versions, weights = rows.versions, of_drawn[place]
+        last = versions.replaced == FOREVER
+        held = np.where(last, weights, 0.0)
+        population = float(held.sum())
         if not population:
             nothing = tuple(0.0 for _ in columns)
             return Sampled(0.0, 0.0, nothing, float(len(drawn) < len(values)), 1.0)
-        of_values = np.bincount(place, weights, len(drawn))
+        of_values = np.bincount(place, held, len(drawn))
         whole = len(drawn) == len(values)
         error = 0.0 if whole else float(np.std(of_values, ddof=1)) * sqrt(len(drawn)) / population
         distinct = tuple(
             min(
-                float((1 / probability[of_values > 0]).sum())
+                float(of_drawn[of_values > 0].sum())
                 if c == column
-                else _distinct(rows.columns[c], weights),
-                float(len(candidates[c][0])),
+                else _distinct(rows.columns[c][last], weights[last], snapshot.weights),
+                float(np.sum(snapshot.weights, where=candidates[c] > 0)),
             )
             for c in columns
         )
-        seen = len(rows.expiry)
-        mine = np.isin(place, np.arange(len(drawn))[again])
-        some = Rows(tuple(c[mine] for c in rows.columns), rows.expiry[mine])
-        earlier = before.rows(relation, column, values[drawn[again]])
-        new = added(some, earlier, vertices)
-        part = float(weights[mine][new].sum()) / (float(weights[mine].sum()) or 1.0)
-        part = min(max(part, 0.5 / seen), 1 - 0.5 / (seen + 1))
-        repeats = 1.0 if not isinstance(relation, Reach) else None
-        if rows.derivations is not None:
-            repeats = float((weights * rows.derivations).sum()) / population
-        rate = population * self._renewals(relation, part)
+        searched = is_search(relation)
+        moments = snapshot.moments[rows.columns[column]]
+        rates = weights * evaluation.rates(versions, moments, searched)
+        rate = float(rates.sum())
+        if not rate:
+            rate = 0.5 * population / (len(rates) + 1) / self.points.since
+        if searched and isinstance(relation, Reach):
+            rate = population * self._renewals(rate * self.points.since / population)
+        repeats = max(float((weights * rows.emitted).sum()) / rate, 1.0)
         return Sampled(population, rate, distinct, error, repeats)
 
-    def _renewals(self, relation: Relation, part: float) -> float:
-        """How often per time unit a row is new or extended.
+    def _renewals(self, part: float) -> float:
+        """How often per time unit a path is new or extended.
 
         Args:
-            relation: the relation of the row.
-            part: the part of the rows that are new, or expire later, since a short time before.
+            part: the part of the paths that are new, or expire later, since a short time before.
 
-        If edges arrive evenly, a row of m different edges is new since a part d of the window with
-        probability 1 - (1 - d)^m, and there are m new rows per row and window.
+        A path changes at most once in a slide. With n slides in the short time, a path that changes
+        in a slide with probability p has changed with probability 1 - (1 - p)^n.
         """
-        longest = min(w.range for *_, w in scans_of(relation) if w is not None)
-        since = min(short_time(self.scans) / longest, 0.9)
-        return log(1 - part) / log(1 - since) / longest
+        slides = self.points.since / self.points.slide
+        once = 1 - (1 - min(part, 1 - 1e-3)) ** (1 / slides) if slides > 1 else min(part, 1.0)
+        return once / self.points.slide
 
 
-def _distinct(values: Ints, weights: Floats) -> float:
-    """The distinct values of a column of weighted rows.
+def _distinct(values: Ints, weights: Floats, of_instant: Floats) -> float:
+    """The mean number over time of the distinct values of a column of weighted rows.
 
     A value that occurs once stands for others, the square root of its weight in all (the estimator
     GEE, Charikar et al. 2000).
     """
-    _, first, counts = np.unique(values, return_index=True, return_counts=True)
-    once = first[counts == 1]
-    return float(len(counts) - len(once) + np.sqrt(weights[once]).sum())
+    different, first, counts = np.unique(values, return_index=True, return_counts=True)
+    own = of_instant[different]
+    weighted = np.where(counts > 1, own, np.sqrt(own * np.maximum(weights[first], own)))
+    return float(weighted.sum())
 
 
-def added(rows: Rows, earlier: Rows, vertices: int) -> Ints:
-    """The positions of the rows that are not among ``earlier``, or expire later than there."""
-    columns = [np.concatenate(pair) for pair in zip(rows.columns, earlier.columns, strict=True)]
-    keys = keys_of(tuple(columns), max(vertices, 1))
-    mine, theirs = keys[: len(rows.expiry)], keys[len(rows.expiry) :]
-    order = np.argsort(theirs)
-    place = np.minimum(np.searchsorted(theirs[order], mine), max(len(theirs) - 1, 0))
-    if not len(theirs):
-        return np.arange(len(mine))
-    known = theirs[order][place] == mine
-    same = known & (earlier.expiry[order][place] >= rows.expiry)
-    return np.flatnonzero(~same)
-
-
-def draw(degrees: Ints, size: int, seed: int) -> tuple[Ints, Floats]:
+def draw(sizes: Floats, count: int, seed: int) -> tuple[Ints, Floats]:
     """Samples positions, sorted, with the probability that the sample has each of them.
 
-    The sample is systematic over the positions in the order of their degrees. Its expected size is
-    ``size``. The probability of a position of degree d is in proportion to d plus the mean degree,
-    and at most 1. A sample of all positions has probability 1 for each.
+    The sample is systematic. Its expected size is ``count``. The probability of a position is in
+    proportion to its size plus the mean size, and at most 1. A sample of all positions has
+    probability 1 for each.
     """
-    if len(degrees) <= size:
-        return np.arange(len(degrees)), np.ones(len(degrees))
-    weights = degrees / degrees.mean() + 1
-    probability = np.minimum(size * weights / weights.sum(), 1.0)
+    if len(sizes) <= count:
+        return np.arange(len(sizes)), np.ones(len(sizes))
+    weights = sizes / sizes.mean() + 1
+    probability = np.minimum(count * weights / weights.sum(), 1.0)
     while True:
         free = probability < 1
-        room = size - np.count_nonzero(~free)
+        room = count - np.count_nonzero(~free)
         probability[free] = np.minimum(room * weights[free] / weights[free].sum(), 1.0)
         if np.count_nonzero(probability < 1) == np.count_nonzero(free):
             break
-    order = np.argsort(degrees, kind="stable")
-    ends = np.cumsum(probability[order])
+    ends = np.cumsum(probability)
     start = np.random.default_rng(seed).random()
     places = np.searchsorted(ends, np.arange(start, ends[-1], 1.0), "right")
-    drawn = np.unique(order[np.minimum(places, len(order) - 1)])
+    drawn = np.unique(np.minimum(places, len(sizes) - 1))
     return drawn, probability[drawn]
 
 
-def short_time(scans: Collection[Scanned]) -> int:
-    """The short time over which added rows are counted: some slides, a part of a window."""
-    windows = [window for *_, window in scans if window is not None]
-    slide = max(window.slide for window in windows)
-    part = int(min(window.range for window in windows) * SHORT_TIME)
-    return max(part // slide, 1) * slide
-
-
-def sampler_of(catalog: Catalog, scans: Collection[Scanned], seed: int = 0) -> Sampler | None:
+def sampler_of(
+    catalog: Catalog,
+    scans: Collection[Scanned],
+    matching: Matching = lambda scan, sample: None,
+    seed: int = 0,
+) -> Sampler | None:
     """The sampler of a query.
 
     Args:
         catalog: the streams with their statistics and samples.
-        scans: the scans of the query.
+        scans: the scans of the query; their conditions do not matter.
+        matching: decides conditions of scans.
         seed: determines the sampled values.
 
     Returns:
         None if the catalog has no sample of a scanned stream, or the sample is shorter than a
         window.
     """
-    read = tuple(sorted({*scans}, key=str))
+    read = tuple(sorted({scan.bare for scan in scans}, key=str))
     samples = catalog.samples
-    if any(stream not in samples for stream, *_ in read):
+    if any(scan.stream not in samples for scan in read):
         return None
-    timed = [samples[stream] for stream, _, window in read if window is not None]
-    if not timed or any(s.stored == (w is not None) for n, _, w in read for s in [samples[n]]):
+    if all(scan.window is None for scan in read):
         return None
-    chosen = _instant(catalog, read)
-    return None if chosen is None else Sampler(samples, read, *chosen, seed)
-
-
-def _instant(catalog: Catalog, scans: Sequence[Scanned]) -> tuple[int, float] | None:
-    """The instant of the snapshot, and the weight of its rows in the mean over time.
-
-    A join of two edges has rows in proportion to the square of the number c of valid edges, so most
-    of its rows are valid at few instants of a stream with bursts. The instant is the median of the
-    instants weighted by c squared. The weight is the mean of c squared over that at the instant.
-    """
-    windowed = [(stream, label, window) for stream, label, window in scans if window is not None]
-    samples = {stream: catalog.samples[stream] for stream, *_ in windowed}
-    longest = max(window.range for *_, window in windowed) + short_time(scans)
-    first = max(sample.begin for sample in samples.values()) + longest
-    last = min(sample.end for sample in samples.values())
-    if first > last:
+    if any(samples[scan.stream].stored == (scan.window is not None) for scan in read):
         return None
-    moments = np.unique(np.linspace(first, last, _MOMENTS).astype(np.int64))
-    valid = np.zeros(len(moments))
-    for stream, label, window in windowed:
-        sample = samples[stream]
-        if label in sample.labels:
-            ts = sample.ts[sample.label == sample.labels.index(label)]
-            until = np.searchsorted(ts, moments, "right")
-            valid += until - np.searchsorted(ts, moments - window.range, "right")
-    squares = (valid + 1) ** 2
-    mass = np.cumsum(squares)
-    chosen = int(np.searchsorted(mass, mass[-1] / 2))
-    return int(moments[chosen]), float(squares.mean() / squares[chosen])
+    points = points_of(samples, read)
+    return None if points is None else Sampler(catalog, read, points, matching, seed)

@@ -6,12 +6,15 @@ one join, and a path over paths is one path, where that gives the same rows.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...algebra import regex
 from ...algebra.logical import (
     BoundPath,
+    Filter,
     LogicalOperator,
     Path,
     PathSemantics,
@@ -21,14 +24,46 @@ from ...algebra.logical import (
     WScan,
     WScanUnion,
 )
+from ...algebra.predicate import Predicate
 from ...algebra.regex import Regex, Symbol
 from ...algebra.window import Window
 
 MOST_ATOMS = 12
 """The most inputs of a join that is evaluated on a sample."""
 
-Scanned = tuple[str, str, Window | None]
-"""A stream, a label and the window of its edges; None for a stored graph."""
+
+class Scanned(NamedTuple):
+    """The edges of a label of a stream.
+
+    Attributes:
+        stream: the name of the stream.
+        label: the label.
+        window: the window; None for a stored graph.
+        condition: the condition of the edges, over source, target and ``properties``; None for
+            all edges.
+        properties: the properties that the condition may read.
+    """
+
+    stream: str
+    label: str
+    window: Window | None
+    condition: Predicate | None = None
+    properties: tuple[str, ...] = ()
+
+    @property
+    def bare(self) -> Scanned:
+        """All edges of the label."""
+        return Scanned(self.stream, self.label, self.window)
+
+    def where(self, condition: Predicate, properties: tuple[str, ...]) -> Scanned:
+        """The edges that also satisfy a condition over source, target and some properties."""
+        if not self.condition:
+            return self._replace(condition=condition, properties=properties)
+        names = tuple(dict.fromkeys((*self.properties, *properties)))
+        place = {k: 2 + names.index(name) for k, name in enumerate(properties, start=2)}
+        moved = condition.renumbered({0: 0, 1: 1, **place})
+        both = Predicate.all_of((self.condition, moved))
+        return self._replace(condition=both, properties=names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +71,14 @@ class Edges:
     """The edges of some scans."""
 
     scans: tuple[Scanned, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wide:
+    """The edges of some scans with the values of properties as further columns."""
+
+    edges: Edges
+    properties: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +105,7 @@ class Either:
     inputs: tuple[Relation, ...]
 
 
-Relation = Edges | Reach | Join | Either
+Relation = Edges | Wide | Reach | Join | Either
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +124,12 @@ class OnSample:
 def relation_of(operator: LogicalOperator, inputs: Sequence[Relation | None]) -> Relation | None:
     """The relation of an operator's result; None if the sample cannot evaluate it.
 
-    Conditions and properties of edges, simple paths and the operators at the root cannot be
-    evaluated.
+    Properties can be evaluated in conditions on edges, but not in the rows of joins. Simple paths
+    and the operators at the root cannot be evaluated.
     """
     match operator:
         case WScan() | WScanUnion():
-            return _edges(operator.scans)
+            return _scanned(operator.scans)
         case _:
             relations = [i for i in inputs if i is not None]
             if len(relations) < len(inputs) or not relations:
@@ -95,15 +138,17 @@ def relation_of(operator: LogicalOperator, inputs: Sequence[Relation | None]) ->
         case (
             Path(semantics=PathSemantics.ARBITRARY)
             | BoundPath(semantics=PathSemantics.ARBITRARY, sources=None)
-        ):
+        ) if not any(map(_is_wide, relations)):
             return _reach(operator.regex, relations)
         case Pattern():
             return _join(operator.bindings, operator.output, relations)
         case Project():
             columns = operator.columns
             return _join((tuple(range(width(relations[0]))),), columns, relations)
-        case Union():
+        case Union() if not any(map(_is_wide, relations)):
             return _either(relations)
+        case Filter():
+            return _filtered(relations[0], operator.predicate)
         case _:
             return None
 
@@ -115,6 +160,8 @@ def width(relation: Relation) -> int:
             return len(relation.output)
         case Either():
             return width(relation.inputs[0])
+        case Wide():
+            return 2 + len(relation.properties)
         case _:
             return 2
 
@@ -123,15 +170,43 @@ def scans_of(relation: Relation) -> Iterator[Scanned]:
     """The scans that a relation reads."""
     if isinstance(relation, Edges):
         yield from relation.scans
+    elif isinstance(relation, Wide):
+        yield from relation.edges.scans
     else:
         for below in relation.inputs:
             yield from scans_of(below)
 
 
-def _edges(scans: Sequence[WScan]) -> Edges | None:
-    if any(scan.predicate is not None or scan.properties for scan in scans):
-        return None
-    return Edges(tuple(sorted(((s.stream, s.label, s.window) for s in scans), key=str)))
+def scanned(scan: WScan) -> Scanned:
+    """The edges of a scan."""
+    own = Scanned(scan.stream, scan.label, scan.window)
+    return own if scan.predicate is None else own.where(scan.predicate, scan.properties)
+
+
+def _scanned(scans: Sequence[WScan]) -> Edges | Wide:
+    edges = Edges(_sorted({scanned(scan) for scan in scans}))
+    properties = scans[0].properties
+    return Wide(edges, properties) if properties else edges
+
+
+def _sorted(scans: set[Scanned]) -> tuple[Scanned, ...]:
+    return tuple(sorted(scans, key=str))
+
+
+def _is_wide(relation: Relation) -> bool:
+    return isinstance(relation, Wide)
+
+
+def _filtered(relation: Relation, condition: Predicate) -> Relation | None:
+    """The edges that satisfy a condition; None for other relations."""
+    match relation:
+        case Edges(scans):
+            return Edges(_sorted({scan.where(condition, ()) for scan in scans}))
+        case Wide(Edges(scans), properties):
+            filtered = _sorted({scan.where(condition, properties) for scan in scans})
+            return Wide(Edges(filtered), properties)
+        case _:
+            return None
 
 
 def _reach(expression: Regex, inputs: Sequence[Relation]) -> Relation:
@@ -164,10 +239,18 @@ def _reach(expression: Regex, inputs: Sequence[Relation]) -> Relation:
 def _join(
     bindings: Sequence[tuple[int, ...]], output: Sequence[int], inputs: Sequence[Relation]
 ) -> Relation | None:
-    """The join with joins among its inputs put in where they keep all their variables."""
+    """The join with joins among its inputs put in where they keep all their variables.
+
+    Properties that occur once and are not in the output are left out; None if others are there.
+    """
+    uses = Counter(variable for binding in bindings for variable in binding)
     atoms: list[tuple[tuple[int, ...], Relation]] = []
     for binding, below in zip(bindings, inputs, strict=True):
-        if isinstance(below, Join) and _keeps_variables(below):
+        if isinstance(below, Wide):
+            if any(uses[v] > 1 or v in output for v in binding[2:]):
+                return None
+            atoms.append((tuple(binding[:2]), below.edges))
+        elif isinstance(below, Join) and _keeps_variables(below):
             outer = dict(zip(below.output, binding, strict=True))
             atoms += [
                 (tuple(outer[v] for v in inner), relation)
@@ -191,15 +274,50 @@ def _join(
     )
 
 
-def concatenation(first: Symbol, second: Symbol, inputs: tuple[Relation, ...]) -> Join:
-    """The path of two symbols, which are positions in ``inputs``, as a join."""
-    assert isinstance(first.ref, int)
-    assert isinstance(second.ref, int)
-    return Join(
-        ((1, 0) if first.inverse else (0, 1), (2, 1) if second.inverse else (1, 2)),
-        (0, 2),
-        (inputs[first.ref], inputs[second.ref]),
-    )
+def concatenation(path: Reach) -> Join | None:
+    """A path as a join of all but its last part with its last part; None if a part may be empty."""
+    match path.regex:
+        case regex.Concat((*firsts, last)):
+            first = regex.concat(firsts)
+            if regex.nullable(first) or regex.nullable(last):
+                return None
+            parts = (_part(first, path.inputs), _part(last, path.inputs))
+            (one, turned), (other, backwards) = parts
+            bindings = ((1, 0) if turned else (0, 1), (2, 1) if backwards else (1, 2))
+            return Join(bindings, (0, 2), (one, other))
+        case _:
+            return None
+
+
+def is_search(relation: Relation) -> bool:
+    """Whether a path in a relation is searched, since it is no join."""
+    match relation:
+        case Edges() | Wide():
+            return False
+        case Reach():
+            join = concatenation(relation)
+            return join is None or is_search(join)
+        case Join(_, _, inputs) | Either(inputs):
+            return any(map(is_search, inputs))
+
+
+def is_choice(relation: Relation) -> bool:
+    """Whether a path of one step follows edges of several labels, as a scan of them does."""
+    match relation:
+        case Reach(regex.Alternation(parts), inputs):
+            steps = all(isinstance(part, Symbol) for part in parts)
+            return steps and all(isinstance(below, Edges) for below in inputs)
+        case _:
+            return False
+
+
+def _part(expression: Regex, inputs: tuple[Relation, ...]) -> tuple[Relation, bool]:
+    """A part of a path as a relation, and whether it is turned around."""
+    if isinstance(expression, Symbol):
+        assert isinstance(expression.ref, int)
+        return inputs[expression.ref], expression.inverse
+    relation = _reach(expression, inputs)
+    return relation, False
 
 
 def _keeps_variables(join: Join) -> bool:
@@ -214,5 +332,5 @@ def _either(inputs: Sequence[Relation]) -> Relation:
         flat += below.inputs if isinstance(below, Either) else [below]
     edges = [below for below in flat if isinstance(below, Edges)]
     if len(edges) == len(flat):
-        return Edges(tuple(sorted({scan for e in edges for scan in e.scans}, key=str)))
+        return Edges(_sorted({scan for e in edges for scan in e.scans}))
     return Either(tuple(dict.fromkeys(flat)))

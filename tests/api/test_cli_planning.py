@@ -373,3 +373,12 @@ def test_damaged_constants_are_an_error_with_advice(headrace: Commands, tmp_path
     assert done.code == 2
     assert f"the cost constants in {path} cannot be used: it is not JSON" in done.error
     assert "calibrate again, or name 'shipped' instead of a file" in done.error
+
+
+def test_no_sample_plans_without_the_sample(headrace: Commands, tmp_path: Path) -> None:
+    rows = "".join(f"{k % 7},{k % 5},a,{k}\n" for k in range(200))
+    (tmp_path / "in.csv").write_text("src,trg,label,ts\n" + rows)
+    query = "Answer(x, y) <- x a+ y WINDOW 20"
+    given = ("explain", query, "--input", tmp_path / "in.csv", "--format", "json")
+    assert json.loads(headrace(*given).out)["sampling"]["estimates"] == 1
+    assert json.loads(headrace(*given, "--no-sample").out).get("sampling") is None

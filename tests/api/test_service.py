@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from headrace.algebra.plan_schema import plan_schema
 from headrace.api.service import create_app
 from headrace.api.service.bodies import LONGEST_QUERY
-from headrace.catalog import from_document, load
+from headrace.catalog import dump, files_of_inputs, from_document, load, measured_catalog
 from tests.api.command import CATALOG, EXAMPLES, QUERY, Commands
 from tests.api.serving import LOOPBACK, problem, served, settings
 
@@ -342,3 +342,22 @@ def test_doubts_about_the_input_are_in_the_documents(tmp_path: Path) -> None:
         assert found["code"] == "E-TYPE"
         assert "vertex_type: integer in the catalog" in found["hint"]
         assert "if they are milliseconds" in found["warnings"][0]
+
+
+def test_the_service_reads_the_sample_of_its_catalog(tmp_path: Path) -> None:
+    rows = "".join(f"{k % 7},{k % 5},{k}\n" for k in range(200))
+    (tmp_path / "a.csv").write_text("src,trg,ts\n" + rows)
+    dump(measured_catalog(files_of_inputs([f"a={tmp_path}/a.csv"]))[0], tmp_path / "c.yaml")
+    made = settings(tmp_path / "home", catalog=load(tmp_path / "c.yaml"), hosts=LOOPBACK)
+    body: dict[str, object] = {"query": "Answer(x, y) <- a+(x, y) WINDOW 20"}
+    with served(create_app(made)) as client:
+        assert client.post("/explain", json=body).json()["sampling"]["estimates"] == 1
+        without = client.post("/explain", json={**body, "options": {"sample": False}})
+        assert without.json().get("sampling") is None
+        (stream,) = load(tmp_path / "c.yaml").streams
+        other = {"labels": {"b": {"rate": 1, "distinct_src": 9, "distinct_trg": 9}}}
+        assert client.put("/streams/other", json=other).is_success
+        assert client.post("/explain", json=body).json()["sampling"]["estimates"] == 1
+        labels = {"a": {"rate": 1, "distinct_src": 9, "distinct_trg": 9}}
+        assert client.put(f"/streams/{stream}", json={"labels": labels}).is_success
+        assert client.post("/explain", json=body).json().get("sampling") is None

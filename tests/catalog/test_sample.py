@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,8 +10,15 @@ import numpy as np
 import pytest
 
 from headrace.catalog import dump, files_of_inputs, load, measured_catalog, sample
-from headrace.catalog.model import Catalog, StreamSample
-from headrace.catalog.sample import MOST_EDGES, Piece, Recent, SampleFileError, sample_of
+from headrace.catalog.model import Catalog, SampleFile, StreamSample
+from headrace.catalog.sample import (
+    LONGEST_TEXT,
+    MOST_EDGES,
+    Piece,
+    Recent,
+    SampleFileError,
+    sample_of,
+)
 
 
 def recent(ts: list[int], most: int = 10, *, complete: bool = True) -> Piece:
@@ -18,7 +26,7 @@ def recent(ts: list[int], most: int = 10, *, complete: bool = True) -> Piece:
     kept = Recent(most)
     for t in ts:
         hashes = np.array([t], np.uint64)
-        kept.add(hashes, hashes + np.uint64(1), np.zeros(1, np.int32), np.array([t]))
+        kept.add((hashes, hashes + np.uint64(1), np.zeros(1, np.int32), np.array([t])))
     return kept.piece(complete)
 
 
@@ -55,7 +63,8 @@ def test_a_sample_is_bounded() -> None:
     size = 50_000
     for start in range(0, 5 * size, size):
         ts = np.arange(start, start + size)
-        kept.add(ts.astype(np.uint64), ts.astype(np.uint64), np.zeros(size, np.int32), ts)
+        hashes = ts.astype(np.uint64)
+        kept.add((hashes, hashes, np.zeros(size, np.int32), ts))
         assert kept.piece(True).edges[3].size <= MOST_EDGES + size
     sampled = sample_of([kept.piece(True)], ["a"])
     assert sampled is not None
@@ -88,6 +97,35 @@ def test_samples_lie_beside_their_catalog(tmp_path: Path) -> None:
     assert equal(sample.read(loaded.sample_file)["input"], catalog.samples["input"])
 
 
+def test_a_sample_has_the_properties_of_its_edges(tmp_path: Path) -> None:
+    words = ["", "x" * 300, "b"]
+    lines = [f"{k},{k + 1},{k},{k / 2},{words[k % 3]}\n" for k in range(60)]
+    (tmp_path / "a.csv").write_text("src,trg,ts,weight,word\n" + "".join(lines))
+    (tmp_path / "b.csv").write_text("src,trg,ts\n1,2,30\n")
+    names = [f"{name}={tmp_path}/{name}.csv" for name in "ab"]
+    catalog = measured_catalog(files_of_inputs(names))[0]
+    dump(catalog, tmp_path / "c.yaml")
+    file = load(tmp_path / "c.yaml").sample_file
+    assert file is not None
+    for sampled in (catalog.samples["input"], sample.read(file)["input"]):
+        (missing,) = sampled.rows_of("b")
+        assert sampled.properties["weight"].to_pylist()[:3] == [0.0, 0.5, 1.0]
+        assert sampled.properties["weight"][int(missing)].as_py() is None
+        assert sampled.properties["word"].to_pylist()[:3] == [None, "x" * LONGEST_TEXT, "b"]
+
+
+def test_a_file_of_samples_without_properties_is_read(tmp_path: Path) -> None:
+    catalog = catalog_of(tmp_path)
+    path = tmp_path / "s.npz"
+    sample.write(catalog.samples, path)
+    with np.load(path) as arrays:
+        np.savez(path, **{n: a for n, a in arrays.items() if not n.endswith("properties")})
+    file = SampleFile(str(path), hashlib.sha256(path.read_bytes()).hexdigest())
+    read = sample.read(file)["input"]
+    assert equal(read, catalog.samples["input"])
+    assert not read.properties
+
+
 def test_a_catalog_without_samples_names_no_file(tmp_path: Path) -> None:
     catalog = replace(catalog_of(tmp_path), samples={})
     dump(catalog, tmp_path / "catalog.yaml")
@@ -108,8 +146,6 @@ def test_a_damaged_file_of_samples_is_refused(tmp_path: Path, damage: str) -> No
             sample.write(catalog_of(tmp_path, 50).samples, path)
         case _:
             file = sample.write({}, path)
-            import hashlib
-
             path.write_bytes(b"nothing")
             file = replace(file, digest=hashlib.sha256(b"nothing").hexdigest())
     with pytest.raises(SampleFileError, match="sample"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from headrace.algebra.values import PropertyType
 from headrace.catalog import Catalog, CatalogError, LabelStatistics, Stream, dumps, loads
 from headrace.catalog.model import End, Joint, PropertyStatistics, RateHistogram
 from headrace.catalog.statistics_document import MOST_ENTRIES
@@ -56,10 +58,10 @@ joint = st.lists(
 def test_catalogs_with_measured_statistics_read_as_themselves(
     one: LabelStatistics, other: LabelStatistics, joint: tuple[Joint, ...]
 ) -> None:
-    typed = MappingProxyType({"p": "number", "q": "string"})
+    typed: Mapping[str, PropertyType] = MappingProxyType({"p": "number", "q": "string"})
     streams = {
-        "s": Stream("s", {"a": one}, properties=typed),  # type: ignore[arg-type]  # types
-        "t": Stream("t", {"b": other}, properties=typed),  # type: ignore[arg-type]  # types
+        "s": Stream("s", {"a": one}, properties=typed),
+        "t": Stream("t", {"b": other}, properties=typed),
     }
     catalog = Catalog(streams, joint=joint)
     assert loads(dumps(catalog)) == catalog

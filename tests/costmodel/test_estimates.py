@@ -223,6 +223,16 @@ def test_thesis_has_one_rate() -> None:
     assert THESIS.characteristics(Project((1, 1)), (A,)).repeats == 1
 
 
+def test_a_condition_that_no_row_satisfies_leaves_no_row() -> None:
+    statistics = LabelStatistics(2.0, 10, 10, 10)
+    stream = Stream("s", {"a": statistics}, properties={"p": "integer"})
+    model = CostModel(catalog=Catalog({"s": stream}))
+    scan = model.characteristics(WScan("s", "a", Window(100), None, ("p",)), ())
+    assert scan.most_values == inf
+    none = model.characteristics(Filter(Predicate("FALSE")), (scan,))
+    assert (none.arrival_rate, none.population, none.most_values) == (0, 0, 1)
+
+
 def test_a_filter_passes_repeats_on() -> None:
     pairs = SATURATING.characteristics(CHAIN, (A, B))
     kept = SATURATING.characteristics(Filter(Predicate("c0 = '7'")), (pairs,))

@@ -15,12 +15,12 @@ from headrace.algebra.window import Window
 from headrace.catalog.model import Catalog, LabelStatistics, Stream, StreamSample
 from headrace.costmodel.sampling.estimator import STEPS, Sampled, Sampler, draw, sampler_of
 from headrace.costmodel.sampling.evaluation import Evaluation, OverBudgetError, Steps
-from headrace.costmodel.sampling.relations import Edges, Either, Join, Reach, Relation
-from headrace.costmodel.sampling.snapshot import snapshots
+from headrace.costmodel.sampling.relations import Edges, Either, Join, Reach, Relation, Scanned
+from headrace.costmodel.sampling.snapshot import FOREVER, Ints, TimePoints, snapshot_of
 
 RANGE = 100
 WINDOW = Window(RANGE)
-A, B = Edges((("s", "a", WINDOW),)), Edges((("s", "b", WINDOW),))
+A, B = Edges((Scanned("s", "a", WINDOW),)), Edges((Scanned("s", "b", WINDOW),))
 PLUS = Reach(regex.plus(regex.Symbol(0)), (A,))
 BOTH = Reach(
     regex.plus(regex.alternation([regex.Symbol(0), regex.Symbol(1, inverse=True)])), (A, B)
@@ -73,22 +73,29 @@ def catalog_of(a: Pairs, b: Pairs, seed: int = 0) -> Catalog:
 
 
 def sampler(catalog: Catalog, seed: int = 0) -> Sampler:
-    built = sampler_of(catalog, (*A.scans, *B.scans), seed)
+    built = sampler_of(catalog, (*A.scans, *B.scans), seed=seed)
     assert built is not None
     return built
 
 
-def exact(catalog: Catalog, relation: Relation) -> float:
-    """The number of rows, by an evaluation of all values without a bound on steps."""
-    evaluation = evaluation_of(catalog)
-    values, _ = evaluation.candidates(relation, 0)
-    return float(len(evaluation.rows(relation, 0, values).expiry))
+def count(evaluation: Evaluation, relation: Relation) -> float:
+    """The mean number of rows over time, of all values and without a bound on steps."""
+    rows = evaluation.rows(relation, 0, values_of(evaluation, relation))
+    held = rows.versions.replaced == FOREVER
+    return float(evaluation.snapshot.weights[rows.columns[0]][held].sum())
 
 
-def evaluation_of(catalog: Catalog, steps: int = 10**9) -> Evaluation:
-    moment = sampler(catalog).instant
-    (now,) = snapshots(catalog.samples, (*A.scans, *B.scans), [moment])
-    return Evaluation(now, Steps(steps))
+def values_of(evaluation: Evaluation, relation: Relation) -> Ints:
+    return np.flatnonzero(evaluation.candidates(relation, 0))
+
+
+def evaluation_of(catalog: Catalog, steps: int = 10**9, moment: int | None = None) -> Evaluation:
+    """An evaluation at the sampler's instants, or at one moment."""
+    built = sampler(catalog)
+    points = built.points
+    if moment is not None:
+        points = TimePoints(np.array([moment]), np.ones(1), points.since, 1)
+    return Evaluation(snapshot_of(catalog.samples, built.scans, points, {}), Steps(steps))
 
 
 def uniform(seed: int, vertices: int = 60, edges: int = 90) -> Pairs:
@@ -119,89 +126,92 @@ GRAPHS: dict[str, Callable[[int], Pairs]] = {
 }
 
 
+def pairs_of(evaluation: Evaluation, edges: Edges, moment: int = 0) -> set[tuple[int, int]]:
+    """The pairs of the edges that are valid at a moment, among those of a snapshot."""
+    sources, targets, _, expiry, _ = evaluation.snapshot.edges[edges.scans[0]]
+    ends = zip(sources.tolist(), targets.tolist(), expiry.tolist(), strict=True)
+    return {(x, y) for x, y, e in ends if e > moment}
+
+
 def test_reach_gives_the_pairs_of_the_transitive_closure() -> None:
     for name, graph in GRAPHS.items():
-        catalog = catalog_of(graph(1), graph(2))
-        evaluation = evaluation_of(catalog)
-        sources, targets, _ = evaluation.snapshot.edges[A.scans[0]]
-        edges = nx.DiGraph(list(zip(sources.tolist(), targets.tolist(), strict=True)))
+        evaluation = evaluation_of(catalog_of(graph(1), graph(2)), moment=350)
+        edges = nx.DiGraph(list(pairs_of(evaluation, A)))
         closure = nx.transitive_closure(edges, reflexive=False)
-        values, _ = evaluation.candidates(PLUS, 0)
-        first, second = evaluation.rows(PLUS, 0, values).columns
+        first, second = evaluation.rows(PLUS, 0, values_of(evaluation, PLUS)).columns
         assert set(zip(first.tolist(), second.tolist(), strict=True)) == set(closure.edges), name
 
 
-def test_a_pair_expires_with_the_path_that_lasts_longest() -> None:
-    catalog = catalog_of(uniform(3), uniform(4))
+def test_instants_do_not_mix() -> None:
+    catalog = catalog_of(uniform(1), uniform(2))
     evaluation = evaluation_of(catalog)
-    values, _ = evaluation.candidates(BOTH, 0)
-    rows = evaluation.rows(BOTH, 0, values)
-    a, b = (evaluation.snapshot.edges[scan] for scan in (*A.scans, *B.scans))
-    for moment in sorted({*rows.expiry.tolist()})[::7]:
+    instant = evaluation.snapshot.instant
+    assert instant[-1] > 3
+    for relation in RELATIONS.values():
+        first, *others = evaluation.rows(relation, 0, values_of(evaluation, relation)).columns
+        assert len(first)
+        assert all(np.array_equal(instant[first], instant[other]) for other in others)
+
+
+def test_a_pair_expires_with_the_path_that_lasts_longest() -> None:
+    evaluation = evaluation_of(catalog_of(uniform(3), uniform(4)), moment=350)
+    rows = evaluation.rows(BOTH, 0, values_of(evaluation, BOTH))
+    last = rows.versions.replaced == FOREVER
+    for moment in sorted({*rows.versions.expiry.tolist()})[::7]:
         graph: nx.DiGraph[int] = nx.DiGraph()
-        graph.add_edges_from(
-            [(x, y) for x, y, e in zip(*(c.tolist() for c in a), strict=True) if e >= moment]
-            + [(y, x) for x, y, e in zip(*(c.tolist() for c in b), strict=True) if e >= moment]
-        )
-        late = rows.expiry >= moment
+        graph.add_edges_from(pairs_of(evaluation, A, moment - 1))
+        graph.add_edges_from((y, x) for x, y in pairs_of(evaluation, B, moment - 1))
+        late = last & (rows.versions.expiry >= moment)
         pairs = zip(rows.columns[0][late].tolist(), rows.columns[1][late].tolist(), strict=True)
         assert set(pairs) == set(nx.transitive_closure(graph, reflexive=False).edges)
 
 
 def test_joins_agree_with_nested_loops() -> None:
-    catalog = catalog_of(uniform(5), uniform(6))
-    evaluation = evaluation_of(catalog)
-    a, b = (
-        {
-            (x, y)
-            for x, y in zip(*(c.tolist() for c in evaluation.snapshot.edges[s][:2]), strict=True)
-        }
-        for s in (*A.scans, *B.scans)
-    )
+    evaluation = evaluation_of(catalog_of(uniform(5), uniform(6)), moment=350)
+    a, b = pairs_of(evaluation, A), pairs_of(evaluation, B)
     chain = {(x, y, z) for x, y in a for v, z in b if y == v}
     cycle = {(x, y, z) for x, y, z in chain if (z, x) in a}
-    assert exact(catalog, CHAIN) == len(chain)
-    assert exact(catalog, ENDS) == len({(x, z) for x, _, z in chain})
-    assert exact(catalog, CYCLE) == len(cycle)
-
-
-@pytest.mark.parametrize("graph", GRAPHS)
-def test_repeats_are_the_derivations_of_a_row(graph: str) -> None:
-    catalog = catalog_of(GRAPHS[graph](7), GRAPHS[graph](8))
-    derivations = exact(catalog, CHAIN) / exact(catalog, ENDS)
-    path = Reach(regex.concat([regex.Symbol(0), regex.Symbol(1)]), (A, B))
-    for relation in (ENDS, path):
-        estimate = sampler(catalog).estimate(relation)
-        assert estimate is not None
-        assert estimate.repeats == pytest.approx(derivations, rel=0.3)
-    searched = sampler(catalog).estimate(PLUS)
-    assert searched is not None
-    assert searched.repeats is None
+    assert count(evaluation, CHAIN) == len(chain)
+    assert count(evaluation, ENDS) == len({(x, z) for x, _, z in chain})
+    assert count(evaluation, CYCLE) == len(cycle)
 
 
 @pytest.mark.parametrize("name", RELATIONS)
 @pytest.mark.parametrize("graph", GRAPHS)
 def test_estimates_are_near_exact_counts(graph: str, name: str) -> None:
     catalog = catalog_of(GRAPHS[graph](7), GRAPHS[graph](8))
-    estimate = sampler(catalog).estimate(RELATIONS[name])
+    built = sampler(catalog)
+    built.steps = Steps(10**7)
+    estimate = built.estimate(RELATIONS[name])
     assert estimate is not None
-    count = exact(catalog, RELATIONS[name])
-    assert abs(estimate.population - count) <= 4 * estimate.standard_error * count + 1e-9
+    exact = count(evaluation_of(catalog), RELATIONS[name])
+    assert abs(estimate.population - exact) <= 4 * estimate.standard_error * exact + 1e-9
     assert all(0 <= distinct <= 300 for distinct in estimate.distinct)
 
 
 def test_the_mean_over_many_samples_is_the_exact_count() -> None:
-    catalog = catalog_of(zipf(9), zipf(10))
-    evaluation = evaluation_of(catalog)
-    values, degrees = evaluation.candidates(ENDS, 0)
-    counts = np.bincount(evaluation.rows(ENDS, 0, values).columns[0], minlength=values.max() + 1)
+    evaluation = evaluation_of(catalog_of(zipf(9), zipf(10)), moment=350)
+    values = values_of(evaluation, ENDS)
+    rows = evaluation.rows(ENDS, 0, values)
+    held = (rows.versions.replaced == FOREVER).astype(np.float64)
+    counts = np.bincount(rows.columns[0], held, minlength=values.max() + 1)
     estimates = []
     for seed in range(400):
-        drawn, probability = draw(degrees, 8, seed)
+        drawn, probability = draw(evaluation.candidates(ENDS, 0)[values], 8, seed)
         estimates.append(float((counts[values[drawn]] / probability).sum()))
     error = np.std(estimates, ddof=1) / np.sqrt(len(estimates))
     assert abs(np.mean(estimates) - counts.sum()) < 4 * error
     assert error < 0.05 * counts.sum()
+
+
+def test_the_number_of_derivations_tells_which_vertices_have_rows() -> None:
+    evaluation = evaluation_of(catalog_of(uniform(5), uniform(6)))
+    for name, relation in RELATIONS.items():
+        there = np.unique(evaluation.rows(relation, 0, values_of(evaluation, relation)).columns[0])
+        every = np.arange(evaluation.snapshot.vertices)
+        assert np.array_equal(np.unique(evaluation.rows(relation, 0, every).columns[0]), there), (
+            name
+        )
 
 
 def test_edges_that_repeat_once_a_window_are_renewed_once_a_window() -> None:
@@ -218,7 +228,7 @@ def test_relations_without_rows_have_estimates_of_zero() -> None:
     evaluation = evaluation_of(catalog)
     for relation in (*RELATIONS.values(), Join(((0, 1), (1, 2)), (0, 2), (ENDS, PLUS))):
         nothing = evaluation.rows(relation, 0, np.empty(0, np.int64))
-        assert len(nothing.expiry) == 0
+        assert len(nothing.emitted) == 0
     empty = sampler(catalog).estimate(Join(((0, 1), (1, 2)), (0, 2), (ENDS, PLUS)))
     assert empty is not None
     assert empty.population == empty.rate == 0
@@ -228,9 +238,8 @@ def test_steps_bound_an_evaluation() -> None:
     dense = clique(0, size=60)
     catalog = catalog_of(dense, dense)
     evaluation = evaluation_of(catalog, 1000)
-    values, _ = evaluation.candidates(PLUS, 0)
     with pytest.raises(OverBudgetError):
-        evaluation.rows(PLUS, 0, values)
+        evaluation.rows(PLUS, 0, values_of(evaluation, PLUS))
     built = sampler(catalog)
     for relation in RELATIONS.values():
         built.estimate(relation)
@@ -239,7 +248,7 @@ def test_steps_bound_an_evaluation() -> None:
 
 def test_a_sample_shorter_than_the_window_gives_no_estimates() -> None:
     catalog = catalog_of(uniform(13), uniform(14))
-    long = ("s", "a", Window(5 * RANGE))
+    long = Scanned("s", "a", Window(5 * RANGE))
     assert sampler_of(catalog, [long]) is None
     assert sampler_of(Catalog(catalog.streams), A.scans) is None
 

@@ -6,14 +6,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from headrace.catalog import dump, files_of_inputs, load, measured_catalog
 from headrace.catalog.model import Catalog
 from headrace.documents.explained import explain_document
-from headrace.executor.local import Edge, run_plan
+from headrace.executor.local import Edge, LocalRun, run_plan
+from headrace.executor.scans import property_column
 from headrace.planning.planner import Planned, optimize
 from headrace.planning.requests import PlanningOptions, PlanRequest
+from headrace.running.measures import measured
 
 QUERIES = (
     "Answer(x, y) <- x a+ y.",
@@ -63,6 +67,54 @@ def test_plans_with_and_without_a_sample_give_equal_answers(
     )
     assert one == other
     assert one
+
+
+def test_the_option_sample_leaves_the_sample_out(catalog: Catalog, tmp_path: Path) -> None:
+    dump(catalog, tmp_path / "c.yaml")
+    for known in (catalog, load(tmp_path / "c.yaml")):
+        without = planned(known, QUERIES[0], sample=False)
+        assert without.cost_model.sampler is None
+        assert without.plan == planned(replace(catalog, samples={}), QUERIES[0]).plan
+
+
+MEASURED = (
+    *QUERIES,
+    "Answer(x, y, z) <- a(x, y), b(y, z).",
+    "Answer(x, z) <- a(x, y), b(y, z).",
+    "Answer(x, y) <- x a|b y.",
+    "Answer(x, z) <- a(x, y) as e, b(y, z), e.size >= 9, e.kind = 'k1'.",
+    "Answer(x, z) <- a(x, y), b(y, z), x = 'v3'.",
+)
+
+
+@pytest.mark.parametrize("query", MEASURED)
+def test_estimated_rates_are_near_measured_ones(query: str, tmp_path: Path) -> None:
+    """The edges come in bursts and repeat; large sizes have the kind k1."""
+    random = np.random.default_rng(2)
+    ends = np.minimum(random.zipf(1.3, size=(4000, 2)), 60)
+    ts = np.sort(random.integers(0, 4000, 4000) ** 2 // 4000)
+    sizes = random.integers(0, 12, 4000)
+    table = pa.table(
+        {
+            "src": [f"v{x}" for x, _ in ends],
+            "trg": [f"v{y}" for _, y in ends],
+            "label": pa.array(random.choice(["a", "b"], 4000)),
+            "ts": pa.array(ts),
+            "size": pa.array(sizes),
+            "kind": np.where(sizes >= 9, "k1", "k2").tolist(),
+        }
+    )
+    pq.write_table(table, tmp_path / "in.parquet")
+    catalog = measured_catalog(files_of_inputs([str(tmp_path / "in.parquet")]))[0]
+    plan = planned(catalog, query, slide="2s").plan
+    run = LocalRun(plan)
+    names = ["src", "trg", "label", "ts", property_column("size"), property_column("kind")]
+    edges = table.rename_columns(names).append_column("stream", pa.array(["input"] * 4000))
+    run.push(edges.combine_chunks().to_batches())
+    for node, values in measured(plan, run.counters, int(ts[-1]) + 1).items():
+        error = values.q_errors.rate
+        assert error is not None
+        assert error < 4, (plan.nodes[node].operator, values.rate, values.estimate.emitted_rate)
 
 
 def test_the_same_sample_gives_the_same_plan(catalog: Catalog) -> None:

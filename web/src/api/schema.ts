@@ -660,6 +660,7 @@ export interface components {
              *       "feedback": true,
              *       "parallelism": 1,
              *       "path_semantics": "arbitrary",
+             *       "sample": true,
              *       "simple_budget": 1000000
              *     }
              */
@@ -1248,6 +1249,7 @@ export interface components {
              *       "feedback": true,
              *       "parallelism": 1,
              *       "path_semantics": "arbitrary",
+             *       "sample": true,
              *       "simple_budget": 1000000
              *     }
              */
@@ -1351,6 +1353,12 @@ export interface components {
              * @enum {string}
              */
             readonly path_semantics?: "arbitrary" | "simple";
+            /**
+             * Sample
+             * @description estimate paths and joins from the samples of streams
+             * @default true
+             */
+            readonly sample?: boolean;
             /**
              * Simple Budget
              * @description the maximum number of steps of the search for simple paths, per edge
