@@ -61,10 +61,10 @@ def test_a_typed_query_is_planned_and_drawn(page: Page) -> None:
     opened(page)
     optimize(page, TRIANGLE)
     expect(page.get_by_role("button", name=re.compile("^WSCAN mathoverflow.c2q"))).to_be_visible()
-    expect(boxes(page, "HASH_JOIN")).to_have_count(2)
-    page.get_by_role("button", name=re.compile("^HASH_JOIN ")).first.click()
+    expect(boxes(page, "MULTIWAY_JOIN")).to_have_count(1)
+    page.get_by_role("button", name=re.compile("^MULTIWAY_JOIN ")).first.click()
     details = page.get_by_role("article")
-    expect(details).to_contain_text("rows of the first input per time unit")
+    expect(details).to_contain_text("indexes that a row enters")
     expect(details).to_contain_text("Why it is there")
     page.get_by_role("button", name="Compare").click()
     expect(page.get_by_text("As written", exact=True)).to_be_visible()
@@ -128,7 +128,7 @@ def test_a_link_shows_the_plan_again(page: Page) -> None:
     link = page.url
     page.goto("about:blank")
     opened(page, link)
-    expect(boxes(page, "HASH_JOIN")).to_have_count(2)
+    expect(boxes(page, "MULTIWAY_JOIN")).to_have_count(1)
     expect(page.locator(".cm-content")).to_contain_text("c2q(z, x)")
     page.goto(link[:-4] + "0000")
     page.reload()
@@ -164,7 +164,7 @@ def test_plans_are_saved_as_files(page: Page, tmp_path: Path) -> None:
         if kind == "SVG":
             drawn = ET.fromstring(file.read_text("utf-8"))
             texts = ["".join(text.itertext()) for text in drawn.iter(f"{{{SVG}}}text")]
-            assert texts.count("HASH_JOIN") == 2
+            assert texts.count("MULTIWAY_JOIN") == 1
             assert all("var(" not in value for e in drawn.iter() for value in e.attrib.values())
         if kind == "PNG":
             assert file.read_bytes().startswith(b"\x89PNG")
@@ -210,7 +210,7 @@ def test_the_page_is_usable_by_keyboard_alone(page: Page) -> None:
     root.focus()
     page.keyboard.press("ArrowDown")
     focused = page.locator("[data-box]:focus")
-    expect(focused).to_have_attribute("aria-label", re.compile("^HASH_JOIN"))
+    expect(focused).to_have_attribute("aria-label", re.compile("^MULTIWAY_JOIN"))
     page.keyboard.press("Enter")
     expect(page.get_by_role("article")).to_be_visible()
     page.keyboard.press("Escape")
