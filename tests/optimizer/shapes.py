@@ -171,6 +171,8 @@ class SetCosts:
             # A path costs the same backwards: its inverse may stand in the memo for it.
             what += f"{operator.states} {len(operator.transitions)}"
             rates.sort()
+        if isinstance(operator, MultiwayJoin):
+            rates.sort()
         if isinstance(operator, WindowScan | HashJoin | MultiwayJoin | SPath):
             return Random(f"{self.seed} {what} {rates}").uniform(1.0, 100.0)
         return 1.0

@@ -403,14 +403,18 @@ export interface components {
          * @description One of the cheapest plans of a query.
          *
          *     Attributes:
-         *         rank: the place in the order of costs, from 1.
+         *         rank: the place in the order of ``cost``, from 1.
          *         cost: the cost of the plan's tree, in microseconds per time unit.
+         *         shared_cost: the same, with shared parts counted once.
+         *         chosen: whether the search chose this plan, or a mirror image of it.
          *         digest: the digest of the plan.
          *         text: the plan's tree with estimates.
          *         plan: the plan itself.
          *         picture: the drawing of the plan.
          */
         readonly Alternative: {
+            /** Chosen */
+            readonly chosen: boolean;
             /** Cost */
             readonly cost: number;
             /** Digest */
@@ -419,14 +423,21 @@ export interface components {
             readonly plan: components["schemas"]["PlanDocument"];
             /** Rank */
             readonly rank: number;
+            /** Shared Cost */
+            readonly shared_cost: number;
             /** Text */
             readonly text: string;
         };
         /**
          * Alternatives
-         * @description The cheapest plans of a query; ``total`` counts all complete plans in the memo.
+         * @description The cheapest different plans of a query.
+         *
+         *     ``total`` counts all complete plans in the memo, and ``different`` counts mirror images and
+         *     equal-cost duplicates once.
          */
         readonly Alternatives: {
+            /** Different */
+            readonly different: number;
             /** Plans */
             readonly plans: readonly components["schemas"]["Alternative"][];
             /** Total */
@@ -714,6 +725,8 @@ export interface components {
             readonly canonical_cost: number;
             readonly canonical_picture: components["schemas"]["PictureDocument"];
             readonly canonical_plan: components["schemas"]["PlanDocument"];
+            /** Canonical Shared Cost */
+            readonly canonical_shared_cost: number;
             /** Catalog */
             readonly catalog: {
                 readonly [key: string]: unknown;
@@ -736,9 +749,16 @@ export interface components {
             };
             /** Id */
             readonly id: string;
+            /** Kept As Written */
+            readonly kept_as_written?: components["schemas"]["KeptAsWritten"];
             /** Language */
             readonly language: string;
             readonly memo: components["schemas"]["MemoStatistics"];
+            /**
+             * Minimised
+             * @enum {string}
+             */
+            readonly minimised: "cost" | "shared_cost";
             /** Optimize Ms */
             readonly optimize_ms: number;
             readonly picture: components["schemas"]["PictureDocument"];
@@ -928,6 +948,21 @@ export interface components {
             readonly rate: number;
         };
         /**
+         * KeptAsWritten
+         * @description The reason for which the plan is the query as written, although another plan costs less.
+         *
+         *     Attributes:
+         *         cheapest_cost: the cost of the cheapest plan, as ``minimised`` says, in microseconds per
+         *             time unit.
+         *         error: the error of its difference to the cost of the plan, in the same unit.
+         */
+        readonly KeptAsWritten: {
+            /** Cheapest Cost */
+            readonly cheapest_cost: number;
+            /** Error */
+            readonly error: number;
+        };
+        /**
          * KnownStep
          * @description A step without a change: the memo had all results of the rule before.
          *
@@ -1034,6 +1069,8 @@ export interface components {
             readonly canonical: string;
             /** Canonical Cost */
             readonly canonical_cost: number;
+            /** Canonical Shared Cost */
+            readonly canonical_shared_cost: number;
             /** Chosen */
             readonly chosen: readonly components["schemas"]["ChosenNode"][];
             /** Cost */
@@ -1050,9 +1087,16 @@ export interface components {
             };
             /** Groups */
             readonly groups: readonly components["schemas"]["Group"][];
+            /** Kept As Written */
+            readonly kept_as_written?: components["schemas"]["KeptAsWritten"];
             /** Language */
             readonly language: string;
             readonly memo: components["schemas"]["MemoStatistics"];
+            /**
+             * Minimised
+             * @enum {string}
+             */
+            readonly minimised: "cost" | "shared_cost";
             /** Optimize Ms */
             readonly optimize_ms: number;
             readonly plan: components["schemas"]["PlanDocument"];
@@ -1274,6 +1318,8 @@ export interface components {
          *         cost: the cost of the plan's tree, in microseconds per time unit.
          *         shared_cost: the same, with shared parts counted once.
          *         canonical_cost: the cost of the query as written, in the unit of ``cost``.
+         *         canonical_shared_cost: the same, with shared parts counted once.
+         *         minimised: the field with the cost that the search minimised.
          *         memo: the size of the memo, and the counters of each rule.
          *         stop_reason: why the search ended.
          *         optimize_ms: the time of the search, in milliseconds.
@@ -1282,11 +1328,18 @@ export interface components {
         readonly Optimized: {
             /** Canonical Cost */
             readonly canonical_cost: number;
+            /** Canonical Shared Cost */
+            readonly canonical_shared_cost: number;
             /** Cost */
             readonly cost: number;
             /** Id */
             readonly id: string;
             readonly memo: components["schemas"]["MemoStatistics"];
+            /**
+             * Minimised
+             * @enum {string}
+             */
+            readonly minimised: "cost" | "shared_cost";
             /** Optimize Ms */
             readonly optimize_ms: number;
             readonly plan: components["schemas"]["PlanDocument"];
@@ -1864,7 +1917,7 @@ export interface components {
              * Decided
              * @enum {string}
              */
-            readonly decided: "own cost" | "inputs" | "order" | "only way" | "bound" | "budget";
+            readonly decided: "own cost" | "inputs" | "order" | "only way" | "bound" | "budget" | "margin" | "sharing";
             /** Group */
             readonly group: number;
             /** Lineage */
@@ -2147,6 +2200,8 @@ export interface components {
             readonly canonical: string;
             /** Canonical Cost */
             readonly canonical_cost: number;
+            /** Canonical Shared Cost */
+            readonly canonical_shared_cost: number;
             /** Cost */
             readonly cost: number;
             /** Cost Model */
@@ -2159,9 +2214,16 @@ export interface components {
             readonly feedback?: {
                 readonly [key: string]: components["schemas"]["FeedbackDocument"];
             };
+            /** Kept As Written */
+            readonly kept_as_written?: components["schemas"]["KeptAsWritten"];
             /** Language */
             readonly language: string;
             readonly memo: components["schemas"]["MemoStatistics"];
+            /**
+             * Minimised
+             * @enum {string}
+             */
+            readonly minimised: "cost" | "shared_cost";
             /** Optimize Ms */
             readonly optimize_ms: number;
             readonly plan: components["schemas"]["PlanDocument"];
@@ -2253,6 +2315,7 @@ export type Goal = components['schemas']['Goal'];
 export type GoalAlternative = components['schemas']['GoalAlternative'];
 export type Group = components['schemas']['Group'];
 export type GroupEstimate = components['schemas']['GroupEstimate'];
+export type KeptAsWritten = components['schemas']['KeptAsWritten'];
 export type KnownStep = components['schemas']['KnownStep'];
 export type LanguageDocument = components['schemas']['LanguageDocument'];
 export type LeftStep = components['schemas']['LeftStep'];
