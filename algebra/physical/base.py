@@ -205,6 +205,18 @@ class DeletionVariant(PhysicalOperator):
         return self.final and self.update_pattern is not None
 
 
+class JoinsHeldRows(DeletionVariant):
+    """A join that holds each row of an input once, without deletions."""
+
+    __slots__ = ()
+
+    def repeats(self, widths: Sequence[int]) -> Repeats:
+        """A row that repeats one that is held changes nothing, except over deletions."""
+        if self.update_pattern is not None:
+            return DeletionVariant.repeats(self, widths)
+        return "derived anew"
+
+
 class PassesRows(PhysicalOperator):
     """An operator whose rows are those of its one input, in other places or at other times."""
 

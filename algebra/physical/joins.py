@@ -11,7 +11,7 @@ from ..notation import InputNames
 from ..properties import BROADCAST, NOTHING, SINGLE, Distribution, Spread, distributions, hashed
 from ..untrusted import MOST_VARIABLES, WIDEST, at_most, between
 from ..values import StreamTypes, Types
-from .base import DeletionVariant, Repeats, WithDeletions, hashed_by, registered, require
+from .base import JoinsHeldRows, WithDeletions, hashed_by, registered, require
 
 Horizon = tuple[int, int]
 """A column that holds a time, and the time units after it in which matching rows can arrive."""
@@ -60,7 +60,7 @@ def written_horizons(
 
 @registered
 @dataclass(frozen=True, slots=True)
-class HashJoin(DeletionVariant):
+class HashJoin(JoinsHeldRows):
     """Symmetric hash join of two inputs on the variables that both bind.
 
     Without a shared variable the join is the cross product. Over a stream with deletions the join
@@ -92,12 +92,6 @@ class HashJoin(DeletionVariant):
         """The join with variables named after the names of its output columns."""
         names = named_variables(self.bindings, self.output, self.variables, columns)
         return replace(self, variables=names)
-
-    def repeats(self, widths: Sequence[int]) -> Repeats:
-        """A row that repeats one that is held changes nothing, except over deletions."""
-        if self.update_pattern is not None:
-            return super().repeats(widths)
-        return "derived anew"
 
     def check_bounds(self, inputs: int) -> None:
         """Checks the residual, and the numbers of columns and variables."""

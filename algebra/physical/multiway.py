@@ -12,7 +12,7 @@ from ..notation import InputNames
 from ..properties import ANY, BROADCAST, NOTHING, SINGLE, Distribution, Spread, hashed
 from ..untrusted import MOST_INPUTS, MOST_VARIABLES, WIDEST, at_most, between
 from ..values import StreamTypes, Types
-from .base import DeletionVariant, WithDeletions, hashed_by, registered, require
+from .base import JoinsHeldRows, WithDeletions, hashed_by, registered, require
 from .joins import FURTHEST, Horizon, named_variables, written_horizons
 
 MOST_ATOMS = 64
@@ -21,7 +21,7 @@ MOST_ATOMS = 64
 
 @registered
 @dataclass(frozen=True, slots=True)
-class MultiwayJoin(DeletionVariant):
+class MultiwayJoin(JoinsHeldRows):
     """Joins three or more atoms at once: binds one variable after the other by intersection.
 
     Each arriving row takes the place of every atom that reads its input, and the other atoms

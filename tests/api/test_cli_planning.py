@@ -208,7 +208,7 @@ def test_plans_counts_and_ranks(headrace: Commands) -> None:
             "rank", "cost", "shared_cost", "chosen", "digest", "text", "plan",
         }  # fmt: skip
         SCHEMA.validate(plan["plan"])
-        assert "HASH_JOIN" in plan["text"]
+        assert "_JOIN" in plan["text"]
     text = headrace(*arguments, "-n", "2").out
     assert document["different"] < document["total"]
     assert text.startswith(f"{document['different']:,} different of {document['total']:,} plans\n")

@@ -130,8 +130,11 @@ def test_candidates_begin_with_the_chosen_plan_and_have_costs_of_each_model(fold
     roles = [role for plan in plans.values() for role in plan.roles]
     assert "chosen saturating" in next(iter(plans.values())).roles
     assert {"chosen saturating", "chosen thesis", "as written", "best", "sampled"} == set(roles)
-    assert all(set(plan.costs()) == {"saturating", "thesis"} for plan in plans.values())
-    assert len(plans) == 4, "the triangle has three join trees, and a join of all atoms at once"
+    costs = [set(plan.costs()) for plan in plans.values()]
+    assert all("saturating" in models for models in costs)
+    # The triangle has three join trees, and a join of all atoms at once. Only `saturating` has
+    # further plans, with COALESCE below a join.
+    assert sum("thesis" in models for models in costs) == 4
 
 
 def test_kinds_tell_joins_by_shared_variables_and_paths_by_repetition(folder: Path) -> None:
