@@ -28,9 +28,12 @@ class ComposedPaths:
         self._coster = coster
         self._costs: dict[GroupId, float] = {}
         self._composed: dict[GroupId, dict[int, tuple[int, float]]] = {}
+        self._refused: set[int] = set()
 
     def composes(self, path: GroupExpression) -> bool:
-        """Whether rules compose a PATH into longer ones."""
+        """Whether rules compose a PATH into longer ones; a PATH that is refused remains so."""
+        if path.id in self._refused:
+            return False
         group = self._coster.groups[path.group]
         if len(group.expressions) <= ALL_COMPOSED:
             return True
@@ -40,6 +43,7 @@ class ComposedPaths:
         inputs, cost = len(path.inputs), self._cost_of(path)
         better = sum(1 for least, cheap in composed.values() if least <= inputs and cheap <= cost)
         if better > MOST_BETTER:
+            self._refused.add(path.id)
             return False
         composed[path.id] = inputs, cost
         return True
