@@ -48,7 +48,9 @@ class FeedbackDocument(Document):
 
     def __str__(self) -> str:
         runs = max(figures.runs for figures in (self.distinct, self.derived) if figures)
-        return f"{duration(round(self.age), 'second')} ago, in {runs} {'run' if runs == 1 else 'runs'}"
+        return (
+            f"{duration(round(self.age), 'second')} ago, in {runs} {'run' if runs == 1 else 'runs'}"
+        )
 
 
 def feedback_documents(planned: Planned) -> dict[str, FeedbackDocument] | None:

@@ -211,6 +211,7 @@ def test_runs_compare_answers_up_to_the_instant_that_they_reached(folder: Path) 
 # -- measurements -------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_measurements_go_on_where_they_ended(tmp_path: Path) -> None:
     out = tmp_path / "rows.jsonl"
     queries = ("Table 4.2 Q11", "square")

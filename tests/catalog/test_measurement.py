@@ -221,6 +221,7 @@ def test_records_of_several_lines_are_counted_once(tmp_path: Path) -> None:
     assert catalog.streams["input"].properties == {"n": "string"}
 
 
+@pytest.mark.long
 def test_very_many_labels_are_measured_in_bounded_memory(tmp_path: Path) -> None:
     """Those that are asked for, and of the others as many as come first."""
     path = tmp_path / "x.csv"

@@ -39,7 +39,7 @@ def costs(outcome: SearchResult, *, different: bool) -> list[float]:
 
 
 @given(case=cases(), seed=st.integers(0, 999), parallelism=st.sampled_from([1, 1, 3]))
-@examples(40)
+@examples(20)
 def test_different_plans_have_the_costs_of_all_plans_and_the_same_answers(
     case: Case, seed: int, parallelism: int
 ) -> None:

@@ -85,7 +85,7 @@ def test_multiway_plans_retract_what_deletions_end(case: Case, seed: int) -> Non
 
 
 @given(case=cyclic_cases(), seed=SEEDS, partitions=st.integers(2, 4), rows=ROWS)
-@examples(30)
+@examples(16)
 def test_multiway_plans_run_over_several_partitions(
     case: Case, seed: int, partitions: int, rows: int
 ) -> None:
@@ -100,7 +100,7 @@ def test_multiway_plans_run_over_several_partitions(
 
 
 @given(case=cyclic_cases(), seed=SEEDS, partitions=st.integers(2, 3))
-@examples(20)
+@examples(12)
 def test_partitioned_multiway_plans_retract_what_deletions_end(
     case: Case, seed: int, partitions: int
 ) -> None:

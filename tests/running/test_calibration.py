@@ -184,6 +184,7 @@ def test_the_default_file_is_read_if_it_exists(
     assert chosen_calibration("shipped") is None
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_spark_measures_network_and_convert(spark: SparkSession) -> None:
     from headrace.running.calibration.spark import measure

@@ -181,6 +181,7 @@ def test_a_stored_graph_that_changes_while_a_run_starts_is_not_read(
     assert {r.bindings for r in read_jsonl(tmp_path / "out")} == {("1", "x"), ("1", "y")}
 
 
+@pytest.mark.long
 def test_a_source_with_columns_is_read(spark: SparkSession, tmp_path: Path) -> None:
     rate = {
         "format": "rate-micro-batch",

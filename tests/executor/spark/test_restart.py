@@ -164,6 +164,7 @@ def test_a_run_that_its_callback_stops_continues(spark: SparkSession, folder: Pa
     assert len(found) == len(set(found)) == report.results
 
 
+@pytest.mark.long
 def test_a_failure_in_a_worker_is_reported(spark: SparkSession, folder: Path) -> None:
     output = ToFolder(folder / "out")
 
