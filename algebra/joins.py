@@ -45,6 +45,20 @@ def is_cyclic(bindings: Bindings) -> bool:
     return sum(len(pair) == 2 for pair in pairs) >= len(shared) > 0
 
 
+def is_forest(bindings: Bindings) -> bool:
+    """Whether the graph of atoms and variables, with an edge between an atom and each of its
+    variables, has no cycle. Then no join of some of the atoms has one either."""
+    reached: list[set[int]] = []
+    for binding in bindings:
+        own = set(binding)
+        near = [variables for variables in reached if variables & own]
+        if any(len(variables & own) > 1 for variables in near):
+            return False
+        reached = [variables for variables in reached if not variables & own]
+        reached.append(own.union(*near))
+    return True
+
+
 def first_orders(bindings: Bindings) -> tuple[tuple[int, ...], ...]:
     """For each atom an order of the shared variables that it lacks.
 

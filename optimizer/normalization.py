@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from ..algebra import regex
 from ..algebra.deadline import NO_DEADLINE, WITHOUT_PLAN, Deadline
+from ..algebra.joins import is_forest
 from ..algebra.logical import (
     BoundPath,
     BoundPattern,
@@ -21,8 +22,10 @@ from ..algebra.logical import (
     Filter,
     FilteredPattern,
     LogicalExpression,
+    MultiwayPattern,
     Path,
     PathSemantics,
+    Pattern,
     Union,
     WScan,
     WScanUnion,
@@ -64,14 +67,17 @@ def normalized(
 def absent_operators(expression: LogicalExpression) -> frozenset[type]:
     """The operators that no rule can bring into a query.
 
-    Rules make unions only from a PATH, filters only from a predicate or simple paths, and bound
-    paths only from closures and simple paths.
+    Rules make unions only from a PATH, filters only from a predicate or simple paths, bound paths
+    only from closures and simple paths, and multiway joins only from a cycle of atoms: a forest in
+    place of an atom of a forest leaves it a forest.
     """
-    filters = unions = closures = simple = False
+    filters = unions = closures = simple = cycles = False
     for current in _inputs_first(expression):
         match current.operator:
             case Filter():
                 filters = True
+            case Pattern(bindings):
+                cycles |= not is_forest(bindings)
             case Path(r, semantics):
                 unions = True
                 simple |= semantics is PathSemantics.SIMPLE
@@ -84,6 +90,8 @@ def absent_operators(expression: LogicalExpression) -> frozenset[type]:
     absent: set[type] = set() if filters or simple else {Filter, FilteredPattern}
     if not closures:
         absent |= {BoundPattern} if simple else {BoundPattern, BoundPath}
+    if not cycles:
+        absent.add(MultiwayPattern)
     return frozenset(absent | (set() if unions else {Union, WScanUnion}))
 
 

@@ -35,6 +35,7 @@ class PatternToMultiway(TransformationRule):
     number = None
     patterns = (Op(Pattern, Var("a"), Var("b")),)
     promise = Promise.REORDER
+    makes = MultiwayPattern
 
     def condition(self, match: Match, context: Context) -> bool:
         group = context.memo.group(match.root.group)

@@ -12,6 +12,7 @@ from headrace.algebra.logical import (
     Filter,
     FilteredPattern,
     LogicalExpression,
+    MultiwayPattern,
     Path,
     PathSemantics,
     Pattern,
@@ -26,6 +27,7 @@ from tests.optimizer.shapes import SetCosts, chain, optimize, path, pattern, sca
 
 A, B = scan("a"), scan("b")
 BOUND = (BoundPath, BoundPattern)
+TRIANGLE = pattern(((0, 1), (1, 2), (2, 0)))
 RULES = enabled_rules()
 
 
@@ -92,7 +94,7 @@ def test_normalization_refuses_a_predicate_that_is_not_allowed() -> None:
 
 def test_a_query_without_filters_or_unions_skips_their_rules() -> None:
     absent = absent_operators(pattern(chain(3)))
-    assert absent == {Filter, FilteredPattern, Union, WScanUnion, *BOUND}
+    assert absent == {Filter, FilteredPattern, Union, WScanUnion, MultiwayPattern, *BOUND}
     idle = idle_rules(absent)
     assert {
         "FilterSwap",
@@ -125,7 +127,13 @@ def test_a_query_without_filters_or_unions_skips_their_rules() -> None:
 def test_operators_that_no_rule_can_introduce(
     expression: LogicalExpression, absent: set[type]
 ) -> None:
-    assert absent_operators(expression) == absent
+    assert absent_operators(expression) == {*absent, MultiwayPattern}
+
+
+def test_a_cycle_of_atoms_may_be_joined_at_once() -> None:
+    around = LogicalExpression(Pattern(((0, 1), (0, 1)), (0, 1)), (A, pattern(chain(2))))
+    for cycle in (TRIANGLE, where("c0 = 1", TRIANGLE), around):
+        assert MultiwayPattern not in absent_operators(cycle)
 
 
 def test_leaving_idle_rules_out_changes_nothing() -> None:
