@@ -137,6 +137,7 @@ def test_plans_of_named_queries_retract_what_deletions_end(name: str) -> None:
     holds()
 
 
+@pytest.mark.long
 @given(case=cases(), seed=SEEDS, partitions=st.integers(2, 4))
 @examples(20)
 def test_partitioned_plans_retract_what_deletions_end(

@@ -59,6 +59,7 @@ def test_plans_of_named_queries(name: str) -> None:
     rows=ROWS,
     cost_model=st.sampled_from(COST_MODELS),
 )
+@pytest.mark.long
 @examples(60)
 def test_plans_made_for_several_partitions(
     case: Case, partitions: int, seed: int, rows: int, cost_model: CostModel

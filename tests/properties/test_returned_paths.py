@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
@@ -77,6 +78,7 @@ def test_plans_return_a_valid_path_with_each_row(of: Returned, seed: int, rows: 
         check(of, plan, lines_of(of.case, read_back(plan), rows))
 
 
+@pytest.mark.long
 @given(of=returned(), partitions=st.integers(2, 4), seed=st.integers(0, 999), rows=ROWS)
 @examples(12)
 def test_plans_made_for_several_partitions(
