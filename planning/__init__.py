@@ -7,7 +7,7 @@ Invariant: command line, service and Python plan through this folder. Every erro
 correct is a `HeadraceError`.
 
 May import: algebra, catalog, languages, memo, costmodel, rules, optimizer, notation; of executor:
-the check of a stored plan.
+the check of a stored plan, and the predicates that conditions are decided with.
 Start with: ``requests.py``, then ``planner.py``.
 
 >>> from headrace import PlanRequest, PlanningOptions, optimize

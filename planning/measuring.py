@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from time import monotonic, time
+from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
 from ..algebra.deadline import Deadline
@@ -26,6 +26,7 @@ from ..languages.translation.labels_read import (
     vertex_labels,
 )
 from .errors import UsageError
+from .kept_figures import with_kept_figures
 from .requests import PlanRequest
 
 if TYPE_CHECKING:
@@ -59,44 +60,12 @@ def catalog_of(
         OutOfTimeError: if the time limit passes before a row of a stream is read.
     """
     if request.catalog is not None:
-        doubts: tuple[str, ...] = ()
-        catalog = request.catalog
-        if request.options.sample:
-            catalog, doubts = _with_samples(catalog)
-        if request.options.feedback and request.options.cost_model != "thesis":
-            catalog, unread = _with_feedback(catalog)
-            doubts += unread
+        catalog, doubts = with_kept_figures(request.catalog, request.options)
         catalog, more_doubts = _with_statistics(catalog, query, deadline)
         return catalog, (*doubts, *more_doubts)
     if not request.inputs and not request.stored:
         return _assumed_catalog(request, query, input_labels(query)), ()
     return _of_inputs(request, query, deadline)
-
-
-def _with_samples(catalog: Catalog) -> tuple[Catalog, tuple[str, ...]]:
-    """Reads the samples that a catalog names; a missing or damaged file is a warning."""
-    if catalog.sample_file is None or catalog.samples:
-        return catalog, ()
-    from ..catalog.sample import SampleFileError, read
-
-    try:
-        return replace(catalog, samples=read(catalog.sample_file)), ()
-    except SampleFileError as error:
-        return catalog, (
-            f"{error}; estimates use the statistics alone, until the stream is measured anew",
-        )
-
-
-def _with_feedback(catalog: Catalog) -> tuple[Catalog, tuple[str, ...]]:
-    """Reads the figures that earlier runs measured; an unreadable file is a warning."""
-    if catalog.feedback is None or catalog.measured:
-        return catalog, ()
-    from ..catalog.feedback import FeedbackFileError, read
-
-    try:
-        return replace(catalog, measured=read(catalog.feedback.path, time())), ()
-    except FeedbackFileError as error:
-        return catalog, (f"{error}; estimates do without them",)
 
 
 def _assumed_catalog(request: PlanRequest, query: RegularQuery, labels: Iterable[str]) -> Catalog:
