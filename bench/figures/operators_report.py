@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from math import exp, log
+from operator import attrgetter, methodcaller
 from statistics import fmean, median
 
 from bench.figures.plots import Curves, Value, curves
@@ -98,9 +99,9 @@ def _range(ratios: Sequence[float]) -> str:
 
 def _checks(figure: str, results: Sequence[Result]) -> list[str]:
     """What the thesis says of a figure, measured and estimated."""
-    values: dict[str, Callable[[Result], float]] = {"measured": lambda result: result.time}
+    values: dict[str, Callable[[Result], float]] = {"measured": attrgetter("time")}
     for model in results[0].models:
-        values[f"`{model}`"] = lambda result, model=model: result.cost(model)  # type: ignore[misc]
+        values[f"`{model}`"] = methodcaller("cost", model)
     check = {WSCAN: _scan_check, PATTERN: _pattern_check, PATH: _path_check}[figure]
     return [f"- {name}: {check(results, value)}" for name, value in values.items()]
 

@@ -232,7 +232,7 @@ def stream(seed: int, length: int, pace: int) -> list[Row]:
 
 
 def test_a_long_stream_in_one_batch() -> None:
-    """So many rows that tables grow and state is swept within the batch."""
+    """The rows are so many that tables grow and a sweep comes within the batch."""
     triangle = JOINS["triangle of one relation"]
     rows = stream(3, 6_000, 6)
     operator = MultiwayOperator(triangle, [2])
@@ -323,13 +323,13 @@ def test_residuals_drop_results(residual: str, deleting: bool) -> None:
         ({"residual": "c0 <> c9"}, "c9"),
     ],
 )
-def test_the_law_refuses_a_wrong_operator(changed: dict[str, object], problem: str) -> None:
-    fields: dict[str, object] = {
-        "reads": (0, 0, 0),
-        "bindings": ((0, 1), (1, 2), (0, 2)),
-        "output": (0, 1, 2),
-        "orders": ((2,), (0,), (1,)),
-    }
-    wrong = MultiwayJoin(**{**fields, **changed})  # type: ignore[arg-type]
+def test_the_law_refuses_a_wrong_operator(changed: dict[str, Any], problem: str) -> None:
+    right = MultiwayJoin(
+        reads=(0, 0, 0),
+        bindings=((0, 1), (1, 2), (0, 2)),
+        output=(0, 1, 2),
+        orders=((2,), (0,), (1,)),
+    )
+    wrong = replace(right, **changed)
     with pytest.raises(ValueError, match=problem):
         wrong.output_width([2])

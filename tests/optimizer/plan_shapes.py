@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from headrace.algebra import physical, regex
+from bench.figures.shapes import Shape, along, has_joins_and_paths, join
+from bench.figures.shapes import shape as any_plan_shape
+from headrace.algebra import regex
 from headrace.algebra.logical import Path, Pattern, WScan
 from headrace.algebra.plan import PhysicalPlan
 from headrace.memo import GroupExpression, PlanTree
 from headrace.optimizer import SearchResult
 
-Shape = str | tuple[object, ...]
-
-
-def join(*parts: Shape) -> Shape:
-    """A join of two plans, in either order."""
-    return ("join", frozenset(parts))
-
-
-def along(r: str, *inputs: Shape) -> Shape:
-    """A PATH; the regex is written over the numbers of its inputs."""
-    return ("path", r, *inputs)
+__all__ = ["Shape", "along", "join", "plan_shape", "shape", "shapes"]
 
 
 def shape(tree: PlanTree[int, GroupExpression]) -> Shape:
@@ -42,18 +34,6 @@ def shapes(outcome: SearchResult) -> set[Shape]:
 
 def plan_shape(plan: PhysicalPlan) -> Shape:
     """The shape of a plan, read from its document."""
-    known: list[Shape] = []
-    for node in plan.nodes:
-        inputs = [known[i] for i in node.inputs]
-        match node.operator:
-            case physical.WindowScan(label=label):
-                known.append(label)
-            case physical.HashJoin():
-                known.append(join(*inputs))
-            case physical.SPath(regex=r):
-                known.append(along(r, *inputs))
-            case physical.Coalesce() | physical.ToKernel():
-                known.append(inputs[0])
-            case other:
-                raise AssertionError(f"unexpected in such a plan: {other}")
-    return known[-1]
+    found = any_plan_shape(plan)
+    assert has_joins_and_paths(found), f"unexpected in such a plan: {found}"
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import inf
 
 import pytest
@@ -96,14 +97,15 @@ WORST = 1.05
 """The greatest ratio to the least shared cost of all plans."""
 
 
+def optimize_equal_joins(seed: int, margin: float, *, costs: bool = True) -> SearchResult:
+    expression = SHAPES["two equal joins"]
+    return optimize(expression, SetCosts(seed), shared_costs=costs, margin=margin)
+
+
 def test_the_cheapest_tree_stays_within_the_error_of_the_model() -> None:
     compared = 0
     for seed in range(12):
-
-        def search(margin: float, *, costs: bool = True) -> SearchResult:
-            expression = SHAPES["two equal joins"]
-            return optimize(expression, SetCosts(seed), shared_costs=costs, margin=margin)  # noqa: B023
-
+        search = partial(optimize_equal_joins, seed)
         tree, shared = search(0.0, costs=False), search(0.0)
         gain = tree.shared_cost - shared.shared_cost
         if gain <= tree.shared_cost * ROUNDING:
