@@ -92,7 +92,7 @@ def _declaration(stream: Stream, time_unit: str, folder: Path) -> str:
 
 
 def read(path: Path, now: float) -> Measured:
-    """Reads the figures that are not too old; nothing if there is no file.
+    """Reads the figures that are not too old. Without a file there are none.
 
     Args:
         path: the file.

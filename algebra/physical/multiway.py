@@ -124,9 +124,11 @@ class MultiwayJoin(JoinsHeldRows):
         return tuple(self.variables[v] for v in binding)
 
     def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
-        """All on one partition; or hashed on one variable by each atom whose input is no copy.
+        """The distribution of the results.
 
-        With ``own`` all inputs are copies, and the results are hashed on the variable.
+        The inputs are on one partition, or some are hashed on one variable and the others are
+        copied to every partition. With ``own`` all inputs are copied, and the results are hashed on
+        the variable.
         """
         if NOTHING in inputs:
             return NOTHING

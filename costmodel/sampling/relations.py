@@ -290,7 +290,7 @@ def concatenation(path: Reach) -> Join | None:
 
 
 def is_search(relation: Relation) -> bool:
-    """Whether a path in a relation is searched, since it is no join."""
+    """Whether a relation has a path that is not a join, so that a search evaluates it."""
     match relation:
         case Edges() | Wide():
             return False

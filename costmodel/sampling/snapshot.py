@@ -66,7 +66,7 @@ class Versions(NamedTuple):
 
     Attributes:
         created: the time since which the row has the expiry.
-        expiry: the first instant at which the row is no longer valid, unless it is renewed.
+        expiry: the first instant at which the row is no longer valid if no later version renews it.
         replaced: the time at which the next version was created; :data:`FOREVER` for the last one.
         fresh: whether the row was absent before.
     """
