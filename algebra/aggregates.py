@@ -14,6 +14,12 @@ from typing import Final, Literal, get_args
 Function = Literal["count", "count_distinct", "sum", "avg", "min", "max"]
 FUNCTIONS: Final[tuple[Function, ...]] = get_args(Function)
 
+COMPARING: Final[frozenset[Function]] = frozenset({"count_distinct", "min", "max"})
+"""The functions that keep the values of a group in order, each with its number.
+
+Their result does not change when a value is there once more.
+"""
+
 ReportMode = Literal["entering", "exit", "snapshot"]
 """The rows that a report gives at an instant: ``entering`` rows are valid now and were not one
 period ago, ``exit`` rows were valid one period ago and are not now, ``snapshot`` rows are valid."""

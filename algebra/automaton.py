@@ -12,6 +12,7 @@ refinement.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import count
@@ -39,6 +40,10 @@ MOST_COMPARED = 50
 
 Step = tuple[int, bool]
 """A letter of the alphabet: (input, inverse)."""
+
+
+Transition = tuple[int, int, bool, int]
+"""(state, input, inverse, next state)."""
 
 
 class AutomatonError(ValueError):
@@ -118,6 +123,58 @@ class Automaton:
             if start != 0 and any((start, to) in lacking for to in reached):
                 return False
         return True
+
+    def ignores_repeated_edges(self, relations: Sequence[int]) -> bool:
+        """Whether trails connect the pairs that any paths do.
+
+        They do if each repetition of an edge can be cut out of a path, so that a shorter path with
+        the same ends is left. An edge that is walked twice in one direction is walked once: the
+        path goes on as after the second time, from the state after the first time, or from the
+        state to which the second step leads from the state before the first. An edge that is
+        walked in both directions is left out with all steps between, since the path is back at a
+        vertex. In each case a word that is accepted after the second time has to be accepted in
+        the place of the first. docs/semantics.md has the proof. The answer for an automaton of more
+        than :data:`MOST_COMPARED` states is always no.
+
+        Args:
+            relations: for each input the number of the relation that its edges are from; inputs of
+                different relations have no edge in common.
+        """
+        if self.states > MOST_COMPARED:
+            return False
+        return all(
+            self._cuts(first, second)
+            for first in self.transitions
+            for second in self.transitions
+            if relations[first[1]] == relations[second[1]] and second[0] in self._later[first[3]]
+        )
+
+    def _cuts(self, first: Transition, second: Transition) -> bool:
+        """Whether an edge can be walked once that a path walks by two transitions."""
+        before, _, inverse, after = first
+        _, ref, other_inverse, end = second
+        if inverse != other_inverse:
+            return (before, end) not in self._lacking
+        instead = self.moves.get((before, ref, other_inverse))
+        return (after, end) not in self._lacking or (
+            instead is not None and (instead, end) not in self._lacking
+        )
+
+    @cached_property
+    def _later(self) -> tuple[frozenset[int], ...]:
+        """For each state the states that some word leads to, itself among them."""
+        following: dict[int, set[int]] = defaultdict(set)
+        for state, _, _, to in self.transitions:
+            following[state].add(to)
+        reached: list[frozenset[int]] = []
+        for start in range(self.states):
+            seen, pending = {start}, [start]
+            while pending:
+                fresh = following[pending.pop()] - seen
+                seen |= fresh
+                pending.extend(fresh)
+            reached.append(frozenset(seen))
+        return tuple(reached)
 
     @cached_property
     def _lacking(self) -> set[tuple[int, int]]:

@@ -14,7 +14,8 @@ from typing import Final
 from sqlglot import exp
 
 from . import scalar
-from .predicate import Predicate, checked, sides
+from .predicate import Predicate
+from .predicate_syntax import checked, sides
 from .scalar import Call, Column, Literal, Value
 
 Difference = tuple[int, int, int]

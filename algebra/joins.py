@@ -31,8 +31,8 @@ def is_connected(bindings: Bindings) -> bool:
         near = [binding for binding in waiting if binding & reached]
         if not near:
             return not waiting
-        reached = reached.union(*near)
         waiting = [binding for binding in waiting if not binding & reached]
+        reached = reached.union(*near)
 
 
 def is_cyclic(bindings: Bindings) -> bool:

@@ -27,13 +27,28 @@ def canonical_labels(atoms: tuple[Atom, ...], kept: tuple[int, ...]) -> Labels:
     """A label for each variable; ``kept`` are the variables of the result, in order.
 
     The labels number the variables by their first occurrence in the canonical order of the
-    atoms.
+    atoms. Of variables that can be swapped, the one that comes first in ``kept`` gets the smaller
+    label, so joins that differ in the order of such columns are equal.
     """
-    by_relation = sorted(atoms)
     if len({relation for relation, _ in atoms}) == len(atoms):
-        return _numbered(by_relation)
+        return _numbered(sorted(atoms))
+    place = {v: k for k, v in reversed(tuple(enumerate(kept)))}
+    by_relation = sorted(
+        atoms, key=lambda atom: (atom[0], [(place.get(v, len(kept)), v) for v in atom[1]])
+    )
     colours = _refined(by_relation, kept)
     return _Search(by_relation, kept, colours).run()
+
+
+def is_rigid(atoms: tuple[Atom, ...], kept: tuple[int, ...]) -> bool:
+    """Whether only the identity maps the atoms, and the kept variables, on themselves.
+
+    False may also mean that refinement does not show it.
+    """
+    if len({relation for relation, _ in atoms}) == len(atoms):
+        return True
+    colours = _refined(sorted(atoms), kept)
+    return len(set(colours.values())) == len(colours)
 
 
 def canonical_atoms(atoms: tuple[Atom, ...], labels: Labels) -> tuple[Atom, ...]:

@@ -8,13 +8,14 @@ of an edge or path are ``src`` and ``trg``.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple, Protocol
 
 from sqlglot import exp
 
 from . import durations
 from .aggregates import AggregateCall, Function
+from .orders import Order
 from .predicate import Predicate
 from .registry import Registry
 
@@ -27,21 +28,32 @@ SYMBOLS: Registry[str, str] = Registry(
         "PROJECT": "π",
         "HASH_JOIN": "⋈",
         "MULTIWAY_JOIN": "⋈",
+        "SEMI_JOIN": "⋉",
+        "ANTI_JOIN": "▷",
+        "ANTIJOIN": "▷",
+        "LEFT_JOIN": "⟕",
+        "LEFTJOIN": "⟕",
         "PATTERN": "⋈",
         "S_PATH": "P",
+        "PAIR_PATH": "P",
         "SIMPLE_PATH": "P",
+        "TRAIL_PATH": "P",
+        "SHORTEST_PATH": "P",
+        "SHORTEST": "P",
         "SLIDE_PATH": "P",
         "PATH": "P",
         "COALESCE": "⊔",
         "REWINDOW": "W",
         "EXCHANGE": "⇄",
         "RETRACT": "⊖",
-        "TO_KERNEL": "▷",
+        "TO_KERNEL": "⇥",
         "EMPTY": "∅",
         "COMPUTE": "χ",
         "AGGREGATE": "γ",
         "WITNESS": "ω",
         "REPORT": "ρ",
+        "TOP": "τ",
+        "TOP_K": "τ",
     }
 )
 """The sign of each operator by its name, logical and physical."""
@@ -53,12 +65,14 @@ class InputNames(NamedTuple):
     """The names with which an operator is written.
 
     ``inputs`` are the names of the inputs in a path, ``columns`` the names of the columns of each
-    input; windows and periods are lengths in the ``time_unit``.
+    input, and ``own`` those of its output columns, if they are known; windows and periods are
+    lengths in the ``time_unit``.
     """
 
     inputs: Sequence[str]
     columns: Sequence[Sequence[str]]
     time_unit: str
+    own: Sequence[str] = ()
 
 
 class Automaton(Protocol):
@@ -105,25 +119,59 @@ def value(sql: str, columns: Sequence[str]) -> str:
     )
 
 
+def called(text: str, name: str | None) -> str:
+    """``sum(e.amount) as total``: an expression with the name of its column, if it has another."""
+    return text if name is None or name == text else f"{text} as {name}"
+
+
+def values(computed: Sequence[str], names: InputNames) -> str:
+    """``x, e.amount * 2 as twice``: computed columns."""
+    own = [*names.own, *[None] * (len(computed) - len(names.own))]
+    texts = [value(sql, names.columns[0]) for sql in computed]
+    return ", ".join(map(called, texts, own))
+
+
 def aggregates(
     keys: Sequence[int],
     calls: Sequence[tuple[Function, int | None]],
+    output: Sequence[int],
     every: int | None,
     names: InputNames,
+    *,
+    retracts: bool,
 ) -> str:
-    """``x → count(*), sum(amount) by x``, and the period of the rows."""
+    """``count(*) as n, sum(e.amount) as total by x``, the period of the rows, and whether they are
+    retracted when they change."""
     columns = names.columns[0]
-    shown = ", ".join(value(str(AggregateCall(*call)), columns) for call in calls)
+    own = dict(zip(output, names.own, strict=False))
+    shown = ", ".join(
+        called(value(str(AggregateCall(*call)), columns), own.get(len(keys) + k))
+        for k, call in enumerate(calls)
+    )
     by = f" by {','.join(chosen(columns, keys))}" if keys else ""
     at = "" if every is None else f"  every {durations.text(every, names.time_unit)}"
-    return f"{shown}{by}{at}"
+    return f"{shown}{by}{at}{'  retracts' * retracts}".lstrip()
+
+
+def first_rows(order: Order, limit: int, columns: Sequence[str]) -> str:
+    """``first 10 by n desc, x``; without an order the rows are ordered by their columns."""
+    shown = [
+        f"{name}{' desc' * (direction == 'desc')}"
+        for (_, direction), name in zip(
+            order, chosen(columns, [column for column, _ in order]), strict=True
+        )
+    ]
+    return f"first {limit}{' by ' * bool(shown)}{', '.join(shown)}"
 
 
 def joined(
-    bindings: Sequence[Sequence[int]], output: Sequence[int], name: Callable[[int], str]
+    bindings: Sequence[Sequence[int]],
+    output: Sequence[int],
+    name: Callable[[int], str],
+    sign: str = "⋈",
 ) -> str:
     """``x,y ⋈ y,z → x,z  on y``."""
-    sides = " ⋈ ".join(",".join(map(name, side)) for side in bindings)
+    sides = f" {sign} ".join(",".join(map(name, side)) for side in bindings)
     uses = [variable for side in bindings for variable in side]
     common = [name(v) for v in dict.fromkeys(uses) if uses.count(v) > 1]
     on = f"on {','.join(common)}" if common else "cross product"
@@ -138,6 +186,18 @@ def where(residual: str | None, name: Callable[[int], str]) -> str:
 def sources(condition_on_sources: str | None) -> str:
     """``  where src = 7``: the condition on the sources of a path; empty without one."""
     return where(condition_on_sources, lambda _: "src")
+
+
+def shortest(words: str, values: Sequence[str], every: str, *, all_paths: bool) -> str:
+    """``all a·b+ → length, path  every 1h``: shortest paths, the values shown and the period."""
+    which = "all shortest" if all_paths else "shortest"
+    at = f"  every {every}" if every else ""
+    return f"{which} {words} → {', '.join(values)}{at}"
+
+
+def pairs(relation: str) -> str:
+    """``  where (src, trg) in a``: the relation of the pairs of a path."""
+    return f"  where (src, trg) in {relation}"
 
 
 def path_text(path: Automaton, inputs: Sequence[str]) -> str:
@@ -171,6 +231,34 @@ def scan(
 def variable_names(names: Sequence[str]) -> Callable[[int], str]:
     """The names of variables by their numbers; a variable without a name is ``v0``, ``v1``, ..."""
     return lambda v: names[v] if v < len(names) else f"v{v}"
+
+
+_PRIMES = "′″‴"
+
+
+def apart(name: str, taken: Collection[str]) -> str:
+    """The name, with primes if it is taken: no variable of a query has primes.
+
+    >>> apart("m", ["x"]), apart("m", ["m"]), apart("m", ["m", "m′"])
+    ('m', 'm′', 'm″')
+    """
+    candidate, count = name, 0
+    while candidate in taken:
+        count += 1
+        candidate = name + (_PRIMES[count - 1] if count <= len(_PRIMES) else f"{_PRIMES[0]}{count}")
+    return candidate
+
+
+def origin(name: str) -> str | None:
+    """Where a name comes from that the query does not give; None for a name of the query."""
+    stem = re.split(f"[{_PRIMES}]", name, maxsplit=1)[0]
+    if stem != name and stem in ends(2):
+        return f"a vertex inside a path, the {stem} of an edge; the query has no variable there"
+    if stem != name:
+        return f"not {stem} itself, but a variable called {stem} in another rule or an equal join"
+    if re.fullmatch(r"_[0-9]*", name):
+        return "a place of an atom that has no variable in the query"
+    return f"column {name[1:]}, without a name in the query" if name.startswith("#") else None
 
 
 def _nth(inputs: Sequence[str], position: str) -> str:

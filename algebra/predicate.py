@@ -3,12 +3,10 @@
 A column is written ``c0``, ``c1``, ... by its position, so that a predicate does not depend on the
 names of a query's variables. The canonical SQL text is the identity.
 
-This module defines which parts a predicate may have: :data:`COMPARISONS` of values
-(:mod:`headrace.algebra.scalar`: columns, literals, + - * / and ABS), ``IN`` a list of literals, a
-column ``IS NULL`` or ``IS NOT NULL``, :data:`CONNECTIVES`, TRUE and FALSE. All of it is *total*:
-for every row there is an outcome, true, false or unknown. A comparison with an unknown value is
-unknown, and so is the order of two values of different kinds (strings, numbers and booleans,
-which are never equal either). A predicate whose outcome is unknown is not satisfied.
+A predicate has the parts that :mod:`headrace.algebra.predicate_syntax` allows. All of them are
+*total*: for every row there is an outcome, true, false or unknown. A comparison with an unknown
+value is unknown, and so is the order of two values of different kinds (strings, numbers and
+booleans, which are never equal either). A predicate whose outcome is unknown is not satisfied.
 
 Predicates are equal if their normal forms are (:attr:`Predicate.normal`)::
 
@@ -23,35 +21,17 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-import sqlglot
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 
+from . import predicate_syntax as syntax
 from . import scalar
 from .scalar import Column, Literal, Scalar, Value
 
-COMPARISONS: Final[tuple[type[exp.Binary], ...]] = (
-    exp.EQ,
-    exp.NEQ,
-    exp.LT,
-    exp.LTE,
-    exp.GT,
-    exp.GTE,
-)
-CONNECTIVES: Final = (exp.And, exp.Or, exp.Not, exp.Paren)
-
-LONGEST: Final = 100_000
-"""The most characters of a predicate."""
-DEEPEST: Final = 200
-"""The deepest nesting of a predicate; a connective of n parts counts n - 1."""
 MOST_PARTS: Final = 64
 """The most parts of a connective that a rule makes."""
 DEEPEST_MADE: Final = 6
 """The most alternations of AND and OR in a predicate that a rule makes."""
 
-_WIDEST: Final = 100_000
-_COLUMN: Final = re.compile(r"'(?:\\.|[^'\\])*'|\bc(\d+)\b", re.DOTALL)
-"""A quoted string, or a column, whose position is the group."""
 _NEGATED: Final[Mapping[type, type[exp.Binary]]] = {
     exp.EQ: exp.NEQ,
     exp.NEQ: exp.EQ,
@@ -68,13 +48,6 @@ _SWAPPED: Final[Mapping[type, type[exp.Binary]]] = {
     exp.LTE: exp.GTE,
     exp.GTE: exp.LTE,
 }
-
-Node = Any
-"""A sqlglot expression; its typed classes differ between sqlglot's versions."""
-
-
-class PredicateError(ValueError):
-    """A predicate that is not allowed; the message says what and why."""
 
 
 class Form(NamedTuple):
@@ -98,7 +71,7 @@ class Predicate:
     form: Form | None = field(default=None, compare=False, repr=False)
 
     @staticmethod
-    def of(expression: Node) -> Predicate:
+    def of(expression: syntax.Node) -> Predicate:
         """The predicate of a sqlglot expression over columns ``c<i>``."""
         return Predicate(expression.sql(dialect="spark"))
 
@@ -114,6 +87,11 @@ class Predicate:
         return Predicate(f"c{low} = c{high}")
 
     @staticmethod
+    def column_is_known(column: int) -> Predicate:
+        """``c<column> IS NOT NULL``: a value that is not missing."""
+        return Predicate(f"NOT (c{column} IS NULL)").normal
+
+    @staticmethod
     def all_of(parts: Iterable[Predicate]) -> Predicate:
         """The normal form of the conjunction; of none it is TRUE."""
         return _assembled(True, tuple(parts))
@@ -126,12 +104,17 @@ class Predicate:
     @property
     def expression(self) -> exp.Expression:
         """The parsed condition (a copy that the caller may change)."""
-        return _parse(self.sql).copy()
+        return syntax.parse(self.sql).copy()
+
+    @property
+    def parsed(self) -> exp.Expression:
+        """The parsed condition, not to be changed."""
+        return syntax.parse(self.sql)
 
     @property
     def columns(self) -> frozenset[int]:
         """The positions of the columns that the predicate looks at."""
-        return _columns(self.sql)
+        return syntax.columns_in(self.sql)
 
     @property
     def normal(self) -> Predicate:
@@ -168,15 +151,20 @@ class Predicate:
     @property
     def is_sargable(self) -> bool:
         """Whether it is ``column = literal``, which a source may answer from an index."""
-        tree = _parse(self.normal.sql)
+        tree = syntax.parse(self.normal.sql)
         if not isinstance(tree, exp.EQ):
             return False
         return isinstance(tree.this, exp.Column) and tree.expression.find(exp.Column) is None
 
     @property
+    def is_inequality(self) -> bool:
+        """Whether it is ``value <> value``, which nearly all rows satisfy."""
+        return isinstance(syntax.parse(self.normal.sql), exp.NEQ)
+
+    @property
     def nesting(self) -> int:
         """How often ANDs and ORs alternate; 0 for a comparison."""
-        return _nesting(self.sql)
+        return syntax.nesting(self.sql)
 
     def renumbered(self, position: Mapping[int, int]) -> Predicate:
         """The normal form of the same condition over columns moved to ``position[old]``."""
@@ -197,125 +185,14 @@ TRUE: Final = Predicate("TRUE", _COMPARISON)
 FALSE: Final = Predicate("FALSE", _COMPARISON)
 
 
-# -- what is allowed ------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=4096)
-def checked(sql: str, width: int = _WIDEST) -> exp.Expression:
-    """The parsed condition over columns ``c0`` to ``c<width-1>``; not to be changed.
-
-    Raises:
-        PredicateError: if it does not parse, names another column, or holds anything that is
-            not allowed.
-    """
-    if len(sql) > LONGEST:
-        raise PredicateError(f"a predicate has at most {LONGEST} characters, this has {len(sql)}")
-    try:
-        tree = _parse(sql)
-    except (SqlglotError, RecursionError) as error:
-        why = str(error).partition("\n")[0]
-        raise PredicateError(f"the predicate {_shown(sql)} does not parse: {why[:200]}") from error
-    pending: list[tuple[Node, int]] = [(tree, 0)]
-    while pending:
-        node, depth = pending.pop()
-        if depth > DEEPEST:
-            raise PredicateError(f"a predicate nests more than {DEEPEST} deep: {sql[:80]} ...")
-        if isinstance(node, CONNECTIVES):
-            pending.extend((part, depth + 1) for part in node.iter_expressions())
-        elif isinstance(node, exp.In):
-            _ = alternatives(node, sql, width)
-        elif isinstance(node, exp.Is):
-            _ = questioned(node, sql, width)
-        elif type(node) in _NEGATED:
-            _ = sides(node, sql, width)
-        elif not isinstance(node, exp.Boolean):
-            raise _refused(node, sql)
-    return tree
-
-
-@lru_cache(maxsize=4096)
-def _nesting(sql: str) -> int:
-    deepest = 0
-    pending: list[tuple[Node, type | None, int]] = [(_parse(sql), None, 0)]
-    while pending:
-        node, above, level = pending.pop()
-        if isinstance(node, exp.And | exp.Or):
-            level += type(node) is not above
-            deepest = max(deepest, level)
-            above = type(node)
-        if isinstance(node, CONNECTIVES):
-            pending.extend((part, above, level) for part in node.iter_expressions())
-    return deepest
-
-
-def columns_of(tree: exp.Expression) -> frozenset[int]:
-    """The positions of the columns in a condition."""
-    return frozenset(int(c.name[1:]) for c in tree.find_all(exp.Column))
-
-
-def sides(comparison: Node, sql: str, width: int = _WIDEST) -> tuple[Value, Value]:
-    """The two values of a comparison.
-
-    Raises:
-        PredicateError: if the comparison is not allowed; the message names the predicate ``sql``.
-    """
-    return (
-        _value(comparison.this, sql, width),
-        _value(comparison.expression, sql, width),
-    )
-
-
-def alternatives(node: Node, sql: str, width: int = _WIDEST) -> tuple[Value, tuple[Literal, ...]]:
-    """The value on the left of ``IN``, and the literals of its list.
-
-    Raises:
-        PredicateError: as :func:`sides`.
-    """
-    options = tuple(_value(option, sql, width) for option in node.expressions)
-    literals = tuple(option for option in options if isinstance(option, Literal))
-    if not 0 < len(literals) == len(options) <= DEEPEST or set(node.args) - {"this", "expressions"}:
-        raise _refused(node, sql)
-    return _value(node.this, sql, width), literals
-
-
-def questioned(node: Node, sql: str, width: int = _WIDEST) -> Column:
-    """The column that ``IS NULL`` tests.
-
-    Raises:
-        PredicateError: as :func:`sides`.
-    """
-    column = _value(node.this, sql, width)
-    if not isinstance(column, Column) or not isinstance(node.expression, exp.Null):
-        raise _refused(node, sql)
-    return column
-
-
-def _value(node: Node, sql: str, width: int) -> Value:
-    value = scalar.read(node, width)
-    if value is None:
-        raise _refused(node, sql)
-    return value
-
-
-def _shown(sql: str) -> str:
-    return repr(sql) if len(sql) <= 200 else f"{sql[:200]!r}..."
-
-
-def _refused(node: Any, sql: str) -> PredicateError:
-    what = node.sql(dialect="spark") if isinstance(node, exp.Expression) else repr(node)
-    return PredicateError(
-        f"the predicate {_shown(sql)} holds {_shown(what)}, which is not allowed: "
-        "write comparisons of columns c0, c1, ..., literals and arithmetic, IN a list of literals "
-        "and IS NULL, with AND, OR and NOT"
-    )
-
-
-# -- the normal form ------------------------------------------------------------------------
-
-
 @lru_cache(maxsize=4096)
 def _normal(sql: str) -> Predicate:
-    return _folded(checked(sql), sql, positive=True)
+    return _ASSEMBLED.get(sql) or _folded(syntax.checked(sql), sql, positive=True)
+
+
+_ASSEMBLED: Final[dict[str, Predicate]] = {}
+"""Connectives in normal form by their text, which need not be parsed again; the latest ones."""
+_MOST_ASSEMBLED: Final = 4096
 
 
 def _folded(node: Any, sql: str, *, positive: bool) -> Predicate:
@@ -332,15 +209,17 @@ def _folded(node: Any, sql: str, *, positive: bool) -> Predicate:
         case exp.Boolean():
             return TRUE if bool(node.this) == positive else FALSE
         case exp.In():
-            value, literals = alternatives(node, sql)
+            value, literals = syntax.alternatives(node, sql)
             kind = exp.EQ if positive else exp.NEQ
             options = [_comparison(kind, value, literal) for literal in literals]
             return _assembled(not positive, tuple(options))
         case exp.Is():
-            column = questioned(node, sql)
+            column = syntax.questioned(node, sql)
             return Predicate(f"c{column.position} IS {'' if positive else 'NOT '}NULL", _COMPARISON)
         case _:
-            return _comparison(type(node) if positive else _NEGATED[type(node)], *sides(node, sql))
+            return _comparison(
+                type(node) if positive else _NEGATED[type(node)], *syntax.sides(node, sql)
+            )
 
 
 def _comparison(kind: type[exp.Binary], one: Value, other: Value) -> Predicate:
@@ -385,6 +264,9 @@ _SIGNS: Final[Mapping[type, str]] = {
     exp.GT: ">",
     exp.GTE: ">=",
 }
+_KINDS: Final = {sign: kind for kind, sign in _SIGNS.items()}
+_TWO_COLUMNS: Final = re.compile(r"c(\d+) ([<>=]+) c(\d+)")
+"""The normal form of a comparison of two columns, which need not be parsed to be renumbered."""
 _LESS: Final = (exp.LT, exp.LTE, exp.NEQ)
 _EQUAL: Final = (exp.EQ, exp.LTE, exp.GTE)
 _GREATER: Final = (exp.GT, exp.GTE, exp.NEQ)
@@ -406,23 +288,19 @@ def _assembled(conjunction: bool, parts: tuple[Predicate, ...]) -> Predicate:
         return kept[0]
     texts = [f"({part.sql})" if len(inner[part]) > 1 else part.sql for part in kept]
     sql = (" AND " if conjunction else " OR ").join(texts)
-    return Predicate(sql, Form(conjunction, tuple(kept)))
-
-
-@lru_cache(maxsize=4096)
-def _columns(sql: str) -> frozenset[int]:
-    return frozenset(int(column) for column in _COLUMN.findall(sql) if column)
+    assembled = Predicate(sql, Form(conjunction, tuple(kept)))
+    if len(_ASSEMBLED) >= _MOST_ASSEMBLED:
+        _ASSEMBLED.clear()
+    _ASSEMBLED[sql] = assembled
+    return assembled
 
 
 @lru_cache(maxsize=16_384)
 def _renumbered(comparison: str, moves: tuple[tuple[int, int], ...]) -> Predicate:
     position = dict(moves)
-    moved = _COLUMN.sub(lambda m: f"c{position[int(m[1])]}" if m[1] else m[0], comparison)
+    columns = _TWO_COLUMNS.fullmatch(comparison)
+    if columns:
+        left, right = (Column(position[int(columns[k])]) for k in (1, 3))
+        return _comparison(_KINDS[columns[2]], left, right)
+    moved = syntax.COLUMN.sub(lambda m: f"c{position[int(m[1])]}" if m[1] else m[0], comparison)
     return _normal(moved)
-
-
-@lru_cache(maxsize=4096)
-def _parse(sql: str) -> exp.Expression:
-    tree = sqlglot.parse_one(sql, dialect="spark")
-    assert isinstance(tree, exp.Expression)
-    return tree

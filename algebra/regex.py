@@ -18,6 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from .hashing import HashedOnce, hashed_once
+
 Ref = int | str
 """The reference of a symbol: a label name (in a query) or an input number (in PATH)."""
 
@@ -40,36 +42,41 @@ class Nothing:
     """No word at all (``a{3,2}``)."""
 
 
+@hashed_once
 @dataclass(frozen=True, slots=True)
-class Concat:
+class Concat(HashedOnce):
     """Two or more parts, one after the other."""
 
     parts: tuple[Regex, ...]
 
 
+@hashed_once
 @dataclass(frozen=True, slots=True)
-class Alternation:
+class Alternation(HashedOnce):
     """Two or more different, sorted parts, none of them ``r?`` or ``r*``."""
 
     parts: tuple[Regex, ...]
 
 
+@hashed_once
 @dataclass(frozen=True, slots=True)
-class Star:
+class Star(HashedOnce):
     """Zero or more times; ``part`` is not nullable."""
 
     part: Regex
 
 
+@hashed_once
 @dataclass(frozen=True, slots=True)
-class Plus:
+class Plus(HashedOnce):
     """One or more times; ``part`` is not nullable."""
 
     part: Regex
 
 
+@hashed_once
 @dataclass(frozen=True, slots=True)
-class Optional:
+class Optional(HashedOnce):
     """Once or not at all; ``part`` is not nullable."""
 
     part: Regex
@@ -218,6 +225,25 @@ def without_empty(r: Regex) -> Regex:
             return alternation([concat([without_empty(parts[0]), rest]), without_empty(rest)])
         case _:
             return NOTHING
+
+
+def beginnings(r: Regex) -> Regex:
+    """Words of ``r``, of which each non-empty word of ``r`` begins with one.
+
+    Words that begin with a shorter word are left out where the parts of the regex show it:
+    ``a·b*`` becomes ``a``, ``(a|b)+`` becomes ``a|b``.
+    """
+    match without_empty(r):
+        case Plus(part):
+            return beginnings(part)
+        case Alternation(parts):
+            return alternation(map(beginnings, parts))
+        case Concat((*first, last)):
+            if nullable(last):
+                return beginnings(concat(first))
+            return concat([*first, beginnings(last)])
+        case whole:
+            return whole
 
 
 def inverse(r: Regex) -> Regex:

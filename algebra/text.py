@@ -43,6 +43,7 @@ from .logical import (
     Project,
     Report,
     Rewindow,
+    Trail,
     Union,
     Witness,
     WScan,
@@ -112,11 +113,14 @@ class _Notation:
                 if semantics is not PathSemantics.ARBITRARY:
                     parts.append(semantics)
                 return f"P[{';'.join(parts)}]"
+            case Trail(path):
+                return f"P[{regex.text(path, self._step(e.inputs))};trail]"
             case Compute(values):
                 return f"C[{', '.join(map(scalar.text, values))}]"
-            case Aggregate(keys, calls, _, every):
+            case Aggregate(keys, calls, _, every, retracts):
                 by = ",".join(f"c{key}" for key in keys)
                 at = "" if every is None else f" ; every {self._length(every)}"
+                at += " ; retracts" * retracts
                 return f"A[{by} ; {', '.join(map(str, calls))}{at}]"
             case Witness():
                 return self._witness(e.operator, e.inputs[0].width)

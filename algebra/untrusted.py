@@ -15,13 +15,13 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Final
 
-from . import predicate
+from . import predicate_syntax
 
 LONGEST_DOCUMENT: Final = 50_000_000
 """The most characters of a document."""
 DEEPEST_DOCUMENT: Final = 16
 """The deepest nesting of lists and objects in a document."""
-LONGEST_STRING: Final = predicate.LONGEST
+LONGEST_STRING: Final = predicate_syntax.LONGEST
 """The most characters of a string in a document."""
 MOST_NODES: Final = 30_000
 MOST_OPERATORS: Final = 100_000
@@ -30,6 +30,8 @@ MOST_INPUTS: Final = 1_000
 """The most inputs of a node."""
 WIDEST: Final = 1_000
 """The most columns of a node, and parts of a list of columns, variables, labels or properties."""
+MOST_ATOMS: Final = 64
+"""The most atoms of a multiway join."""
 MOST_TRANSITIONS: Final = 100_000
 """The most transitions of an automaton, which has at most ``MOST_STATES`` and a start."""
 MOST_VARIABLES: Final = 100_000

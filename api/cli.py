@@ -1,8 +1,8 @@
 """The command line: ``headrace explain | optimize | plans | run | stats | demo | serve |
-warm | calibrate``.
+warm | calibrate | doctor``.
 
-Exit codes: 0 success, 1 a failed run, 2 wrong usage or an invalid query, 129 hung up, 130
-interrupted, 143 terminated.
+Exit codes: 0 success, 1 a failed run or a missing part of the installation, 2 wrong usage or an
+invalid query, 129 hung up, 130 interrupted, 143 terminated.
 Each error is one message on stderr; ``--debug`` adds the traceback. Commands import their modules
 when they run, so that small commands start fast.
 """
@@ -28,6 +28,7 @@ from ..planning.errors import HeadraceError, InvalidQueryError, StoppedError, Us
 from . import options as opt
 from .commands.calibrate import calibrate
 from .commands.demo import demo
+from .commands.doctor import doctor
 from .commands.explain import explain
 from .commands.optimize import optimize
 from .commands.plans import plans
@@ -63,7 +64,6 @@ app = typer.Typer(
     cls=_Commands,
     help="Declarative graph queries over streams of edges: planned by cost, run on Spark.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -89,7 +89,7 @@ def _headrace(
     """Declarative graph queries over streams of edges: planned by cost, run on Spark."""
 
 
-for command in (explain, optimize, plans, run, stats, demo, serve, warm, calibrate):
+for command in (explain, optimize, plans, run, stats, demo, serve, warm, calibrate, doctor):
     app.command()(opt.command(command))
 
 

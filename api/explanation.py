@@ -20,8 +20,9 @@ from ..documents.plan import PlanDocument, plan_document
 from ..documents.query import LogicalDocument, QueryDocument, logical_document, query_document
 from ..optimizer.budget import StopReason
 from ..planning.errors import UsageError
-from ..planning.planner import Planned, Translated
+from ..planning.planner import Planned
 from ..planning.requests import Format, Stage
+from ..planning.translating import Translated
 from .render import dot, html, measured, memo, mermaid, search, text
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ _ASSUMED = (
 _STOPPED: Mapping[StopReason, str] = MappingProxyType(
     {
         "complete": "complete",
+        "no_gain": "ended, as more expressions brought no cheaper plan",
         "budget_ms": "cut by its time limit",
         "budget_expressions": "cut by its limit of expressions",
         "cancelled": "cancelled",
@@ -123,6 +125,12 @@ def rendered(
             raise UsageError(
                 f"the stage {stage} has no {form} form", hint="it can be shown as text or json"
             )
+
+
+def fragment(planned: Planned) -> str:
+    """Renders the drawing of a plan as a part of another page, such as a notebook."""
+    shown = physical_document(planned)
+    return html.fragment(shown.picture, _page(shown, "query"), f"plan-{planned.plan.digest[:12]}")
 
 
 def misplaced(stage: Stage, form: Format, **details: bool) -> str | None:
@@ -269,8 +277,8 @@ def _page(shown: LogicalDocument | Physical, name: str) -> html.Page:
         "Physical plan",
         query,
         numbers=(
-            (f"cost/{per.sign}", per(cost)),
-            (f"as written/{per.sign}", per(written)),
+            (f"cost, {per.of_work}", per(cost)),
+            ("as written", per(written)),
             ("groups", str(shown.memo.groups)),
             ("expressions", str(shown.memo.expressions)),
             ("search", f"{shown.optimize_ms:.0f} ms, {_STOPPED[shown.stop_reason]}"),

@@ -167,7 +167,8 @@ class InputOptions:
         str | None,
         typer.Option(
             metavar="NAMES",
-            help="The columns of files without a header: src,trg,ts and perhaps label.",
+            help="Which columns of the files are src, trg, ts and label, as "
+            "src=from,trg=to,ts=time; or, of files without a header, all in order: src,trg,ts.",
             rich_help_panel=READING,
         ),
     ] = None
@@ -281,7 +282,8 @@ class QueryOptions(InputOptions):
         PathSemanticsKind,
         typer.Option(
             "--path-semantics",
-            help="Which paths count: arbitrary ones, or simple ones, which repeat no vertex.",
+            help="Which paths count: arbitrary ones, simple ones, which repeat no vertex, or "
+            "trails, which repeat no edge.",
             rich_help_panel=PLANNING,
         ),
     ] = "arbitrary"
@@ -291,7 +293,7 @@ class QueryOptions(InputOptions):
             "--simple-budget",
             metavar="STEPS",
             min=1,
-            help="The most steps that the search for simple paths may take for one edge; "
+            help="The most steps that the search for simple paths or trails may take for one edge; "
             f"{DEFAULT_STEPS} by default.",
             rich_help_panel=PLANNING,
             show_default=False,

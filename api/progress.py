@@ -52,6 +52,14 @@ def _show_wait(progress: Progress) -> None:
         say(f"{_PHASES['waiting']}: {progress.reason}")
 
 
+def description(progress: Progress) -> str:
+    """Returns the phase of a run, with its numbers or the reason to wait, as text."""
+    if progress.phase == "waiting":
+        return f"{_PHASES['waiting']}: {progress.reason}"
+    counted = f": {counts(progress)}" if progress.phase == "running" else ""
+    return f"{_PHASES[progress.phase]}{counted}"
+
+
 def counts(progress: Progress) -> str:
     """Returns the number of edges and results so far, as text."""
     text = f"{progress.edges:,} edges, {progress.results:,} results"

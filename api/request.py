@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..catalog.model import Catalog
 from ..planning.errors import UsageError
 from ..planning.loading import load_catalog
-from ..planning.planner import Translated
 from ..planning.query_text import QueryText, load_query
 from ..planning.requests import PlanRequest
+from ..planning.translating import Translated
 from .console import say_warning
 
 if TYPE_CHECKING:
@@ -23,19 +24,28 @@ if TYPE_CHECKING:
     from ..running.feedback import Recorder
     from .options import InputOptions, QueryOptions
 
+_MASTER: Final = re.compile(r"local(\[[\d*]+(,\d+)?\])?|spark://[^\s:]+:\d+\S*|yarn|k8s://\S+")
+
 
 def read_query(argument: str) -> QueryText:
     """Reads the query or plan of an argument; raises the errors of `load_query`."""
     return load_query(argument, sys.stdin)
 
 
-def read_catalog(path: Path | None) -> Catalog | None:
+def read_catalog(path: Path | None, *, sample: bool = True) -> Catalog | None:
     """Reads the catalog of a file; returns None without a file.
+
+    Args:
+        path: the file.
+        sample: whether the catalog keeps the name of its file of samples.
 
     Raises:
         UsageError: if the catalog cannot be used, with file and line.
     """
-    return None if path is None else load_catalog(path)
+    if path is None:
+        return None
+    catalog = load_catalog(path)
+    return catalog if sample else replace(catalog, sample_file=None)
 
 
 def catalog_of(options: QueryOptions) -> Catalog | None:
@@ -159,6 +169,25 @@ def spark_settings(conf: Sequence[str]) -> dict[str, str]:
         if "=" not in text:
             raise UsageError(f"--conf {text}: expected KEY=VALUE")
     return dict(text.split("=", 1) for text in conf)
+
+
+def master_url(master: str | None, conf: Mapping[str, str]) -> str | None:
+    """Returns the address of ``--master``, as Spark takes it; None without one.
+
+    Raises:
+        UsageError: if it is not the address of a kind of cluster that Spark knows, or ``conf`` has
+            one as well.
+    """
+    if master is None:
+        return None
+    if "spark.master" in conf:
+        raise UsageError("--master and --conf spark.master: give one of them")
+    if not _MASTER.fullmatch(master):
+        raise UsageError(
+            f"--master {master}: this is not the address of a cluster",
+            hint="expected spark://HOST:PORT, yarn, k8s://URL, or local[N] for local mode",
+        )
+    return master
 
 
 def per_second(speed: str, time_unit: str) -> float:

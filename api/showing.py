@@ -26,12 +26,19 @@ _SHOWN_PER_BATCH = 4
 def shown_results(plan: PhysicalPlan, folder: Path) -> Iterator[Callable[[Progress], None]]:
     """Yields a function for a run's progress that prints new results in ``folder`` to stdout.
 
-    The run writes JSON lines to ``folder``. A terminal also shows a progress bar below.
+    The run writes JSON lines to ``folder``. Before the first results a line says what the run waits
+    for. A terminal also shows a progress bar below.
     """
     seconds = seconds_in(plan.time_unit)
     seen: set[str] = set()
+    said = ""
 
     def new_lines(progress: Progress) -> Iterator[str]:
+        nonlocal said
+        wait = awaited(progress)
+        if wait not in {None, said}:
+            said = wait or ""
+            yield f"  {said}"
         if progress.phase != "running" or not folder.is_dir():
             return
         for path in sorted(folder.glob("part-*.jsonl")):
@@ -60,6 +67,21 @@ def shown_results(plan: PhysicalPlan, folder: Path) -> Iterator[Callable[[Progre
                 print(line, flush=True)
 
         yield in_pipe
+
+
+def awaited(progress: Progress) -> str | None:
+    """Returns what a run waits for before its first results; None when it has some."""
+    match progress.phase:
+        case "starting":
+            return "waiting for Spark's JVM to start ..."
+        case "reading" if progress.fraction is not None and progress.fraction < 1:
+            return "reading the input ..."
+        case "reading":
+            return "waiting for Spark to plan the query and to start its Python workers ..."
+        case "waiting":
+            return f"waiting to start again: {progress.reason}"
+        case _:
+            return None
 
 
 def result_text(result: dict[str, Any], seconds: float | None) -> str:

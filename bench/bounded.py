@@ -29,7 +29,7 @@ from headrace.executor.spark.host.files import read_sealed
 from headrace.executor.spark.report import Progress
 from headrace.executor.spark.results.sinks import ToFolder
 from headrace.executor.spark.run import RunOptions, run
-from headrace.executor.spark.session.session import SessionOptions
+from headrace.executor.spark.session.options import SessionOptions
 
 QUERIES = {
     "join": "Answer(x, z) <- a(x, y), b(y, z)",

@@ -43,7 +43,8 @@ from headrace.executor.spark.host.errors import (
 from headrace.executor.spark.report import Progress
 from headrace.executor.spark.results.sinks import ToFolder
 from headrace.executor.spark.run import RunOptions, run
-from headrace.executor.spark.session.session import SessionOptions, spark_session
+from headrace.executor.spark.session.options import SessionOptions
+from headrace.executor.spark.session.session import spark_session
 
 Fault = Literal["flip", "cut", "full", "files"]
 """``flip``: a bit of a file is flipped; ``cut``: the end of a file is cut off; ``full``: a kind of

@@ -3,8 +3,8 @@
 Each checkout is a commit of this repository or a folder. Each round runs both, each in its own
 process, and alternates the first one, so that other load on the machine affects both alike. The
 benchmark compares the processor time of the search and of the chosen plan's run in process, for
-queries without properties. It prints the median of the rounds' ratios, with the smallest and the
-largest.
+queries without properties, a day or a number of edges at a time. It prints the median of the
+rounds' ratios, with the smallest and the largest.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def main(
     ):
         rows = measure(one, other, rounds, only, repeats)
     console.print(_table(rows, before, "after" if after == str(ROOT) else after))
-    for kind in ("search", "run"):
+    for kind in ("search", "run", "push"):
         ratios = [row.ratio.median for row in rows if row.name.startswith(kind)]
         if ratios:
             text = Spread.of(ratios).text(3)

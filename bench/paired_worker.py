@@ -15,8 +15,8 @@ from statistics import median
 
 import pyarrow as pa
 
-from bench.kernels import QUERIES, plan_of
-from bench.queries import cases, catalog, cost_model
+from bench.kernels import LABEL_OF, QUERIES, plan_of
+from bench.queries import TABLE_5_1, cases, catalog, cost_model
 from bench.streams import DAY, catalog_of, files, load, slides
 from headrace.algebra.plan import PhysicalPlan
 from headrace.executor.local import LocalRun
@@ -41,6 +41,8 @@ RUN = {
     "three joined": "Answer(x, y, z, w) <- a2q(x, y), c2a(x, z), c2q(w, z).\n",
 }
 DAYS = 12
+PUSHED = {1: 2_000, 256: None, 16_384: None}
+"""Rows of a push, and the edges of the bundled stream that are pushed; None for all."""
 
 
 def cpu_ms(action: Callable[[], object], repeats: int) -> float:
@@ -79,6 +81,22 @@ def runs(only: str, repeats: int) -> dict[str, float]:
     return found
 
 
+def pushes(only: str, repeats: int) -> dict[str, float]:
+    """The chosen plan of each query of Table 5.1 over the bundled stream, by rows of a push."""
+    which, found = files(None), {}
+    edges = load(which).combine_chunks()
+    for query, text in TABLE_5_1.items():
+        plan = None
+        for rows, most in PUSHED.items():
+            name = f"push {query} by {rows:,}"
+            if only not in name:
+                continue
+            plan = plan or plan_of(text.format(**LABEL_OF), catalog_of(which), "30d", "1d").plan
+            batches = edges.slice(0, most or len(edges)).to_batches(max_chunksize=rows)
+            found[name] = cpu_ms(partial(_run, plan, batches), repeats)
+    return found
+
+
 def _run(plan: PhysicalPlan, batches: Sequence[pa.RecordBatch]) -> None:
     running = LocalRun(plan)
     for batch in batches:
@@ -87,4 +105,4 @@ def _run(plan: PhysicalPlan, batches: Sequence[pa.RecordBatch]) -> None:
 
 if __name__ == "__main__":
     asked = sys.argv[1], int(sys.argv[2])
-    print(json.dumps({**searches(*asked), **runs(*asked)}))
+    print(json.dumps({**searches(*asked), **runs(*asked), **pushes(*asked)}))

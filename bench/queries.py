@@ -18,6 +18,8 @@ RATES = {"a": 2000.0, "b": 4000.0, "c": 6000.0, "d": 8000.0}
 VERTICES = 1e6
 WINDOW = "WINDOW 100s SLIDE 1s"
 LARGEST = 20
+"""The number of different rates of labels, and the most atoms of a star."""
+LABELS = 28
 """The most atoms of a shape."""
 
 TABLE_4_2 = {
@@ -85,11 +87,11 @@ def complete(n: int) -> Edges:
     return tuple((i, j) for i in range(n) for j in range(i + 1, n))
 
 
-def pattern(edges: Edges, kept: tuple[int, ...] | None = None) -> str:
-    """A pattern of as many labels as edges; all variables are kept by default."""
+def pattern(edges: Edges, kept: tuple[int, ...] | None = None, label: str | None = None) -> str:
+    """A pattern of as many labels as edges, or of one; all variables are kept by default."""
     variables = tuple(dict.fromkeys(v for edge in edges for v in edge)) if kept is None else kept
     head = ", ".join(f"x{v}" for v in variables)
-    body = ", ".join(f"l{k}(x{i}, x{j})" for k, (i, j) in enumerate(edges))
+    body = ", ".join(f"{label or f'l{k}'}(x{i}, x{j})" for k, (i, j) in enumerate(edges))
     return f"Answer({head}) <- {body}.\n"
 
 
@@ -128,6 +130,7 @@ def cases() -> list[Case]:
     ]
     found += [
         Case("graph clique 4, all kept", pattern(complete(4))),
+        Case("graph clique 8, all kept", pattern(complete(8)), 1000.0),
         _budgeted("star 16, two kept", pattern(star(16), (1, 16)), 1000.0),
         _budgeted("star 16, all kept", pattern(star(16)), 1000.0),
         _budgeted("star 16, all kept", pattern(star(16)), 100.0),
@@ -139,10 +142,16 @@ def cases() -> list[Case]:
         _budgeted("graph clique 6, all kept", pattern(complete(6)), 100.0),
         Case("(a|b|c)/(a|b|c)/(a|b|c)", "Answer(x, y) <- x (a|b|c)/(a|b|c)/(a|b|c) y.\n"),
         Case("a|b, joined thrice", _UNIONS),
+        Case("star 8 of one label, all kept", pattern(star(8), label="a")),
+        Case("chain 5, ten conditions", _CONDITIONS, 100.0),
     ]
     return [replace(case, text=case.text + WINDOW + "\n") for case in found]
 
 
+_CONDITIONS = """\
+Answer(x0, x5) <- l0(x0, x1), l1(x1, x2), l2(x2, x3), l3(x3, x4), l4(x4, x5),
+    x0 < x2, x1 < x3, x2 < x4, x3 < x5, x0 < x3, x1 < x4, x2 < x5, x0 < x4, x1 < x5, x0 != x5.
+"""
 _UNIONS = """\
 U(x, y) <- a(x, y).
 U(x, y) <- b(x, y).
@@ -152,7 +161,7 @@ Answer(x, w) <- U(x, y), U(y, z), U(z, w).
 
 def catalog() -> Catalog:
     """One stream with the statistics of the thesis's labels and of the shapes'."""
-    rates = RATES | {f"l{k}": 1000.0 * (1 + (7 * k + 3) % LARGEST) for k in range(LARGEST)}
+    rates = RATES | {f"l{k}": 1000.0 * (1 + (7 * k + 3) % LARGEST) for k in range(LABELS)}
     return uniform_catalog(rates, VERTICES, longest_path=3)
 
 

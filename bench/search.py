@@ -95,8 +95,10 @@ def measure(
         patient = Optimizer(cost_model(kind, known), longer).optimize(query).cost
         least = best_known(query, cost_model(kind, known), min(patient, found.cost))
         ratio = found.cost / least
-    # Counting may explore expressions that pruning left out, so it comes last.
-    counted = found.stop_reason == "complete" and expressions < PLANS_COUNTED_BELOW
+    # Counting may explore expressions that pruning left out, so it comes last. It would have the
+    # time of the search, if that is bounded.
+    complete = found.stop_reason == "complete" and case.budget_ms is None
+    counted = complete and expressions < PLANS_COUNTED_BELOW
     return Row(
         name=case.name,
         groups=groups,

@@ -82,7 +82,7 @@ def measure(text: str, catalog: Catalog, parallelism: int) -> Row | None:
     count = shared.plans.count
     if not 1 < count <= MOST_PLANS:
         return None
-    least = min(sum(n.estimate.cost for n in plan.nodes) for plan in shared.plans.ranked())
+    least = min(plan.shared_cost for plan in shared.plans.ranked())
     return Row(text, parallelism, count, tree.shared_cost / least, shared.shared_cost / least)
 
 

@@ -1,7 +1,7 @@
-"""Compares the costs of simple and arbitrary paths: ``python -m bench.simple_paths FILE``.
+"""Compares simple paths, trails and arbitrary paths: ``python -m bench.simple_paths FILE``.
 
 FILE has edges ``src trg ts`` separated by blanks, as in the SNAP collection. An edge has label a if
-its ts is even, else b. Each query runs with both path semantics. Each run is in its own process,
+its ts is even, else b. Each query runs with each path semantics. Each run is in its own process,
 with one call of the pipeline per hour of the stream.
 """
 
@@ -31,7 +31,7 @@ QUERIES = {
     "even length": "((a|b)/(a|b))+",
     "closure": "(a|b)+",
 }
-KINDS: tuple[PathSemanticsKind, ...] = ("arbitrary", "simple")
+KINDS: tuple[PathSemanticsKind, ...] = ("arbitrary", "simple", "trail")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def main(
     budget: Annotated[int, typer.Option(help="Steps that an edge may take.")] = 1_000_000,
     out: Annotated[Path | None, typer.Option(help="Write the results here, as JSON.")] = None,
 ) -> None:
-    """Measures simple paths beside any paths on a stream of edges without labels."""
+    """Measures simple paths and trails beside any paths on a stream of edges without labels."""
     console = Console(width=None if Console().is_terminal else 200)
     console.print(headline(machine()))
     rows: list[Row] = []

@@ -27,7 +27,8 @@ from headrace.catalog.edges import EdgeFile
 from headrace.executor.spark.results.sinks import Output, ToFolder
 from headrace.executor.spark.run import RunOptions
 from headrace.executor.spark.run import run as run_on_spark
-from headrace.executor.spark.session.session import SessionOptions, spark_session
+from headrace.executor.spark.session.options import SessionOptions
+from headrace.executor.spark.session.session import spark_session
 
 CHOSEN = ("a2q/c2a*", "Q5", "Q7")
 OUTPUTS = ("parquet", "jsonl")

@@ -12,7 +12,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
-    BeforeValidator,
     Field,
     ValidationError,
     ValidationInfo,
@@ -36,6 +35,7 @@ from .model import (
     roles_of,
 )
 from .shape_errors import DocumentPath, PlacedError, did_you_mean, shape_errors
+from .sinks_document import OptionText, SinkName, SinkShape, sink_document
 from .statistics_document import (
     MOST_JOINT_ENTRIES,
     JointShape,
@@ -57,16 +57,6 @@ class CatalogError(ValueError):
     def __init__(self, message: str, place: DocumentPath = ()) -> None:
         super().__init__(message)
         self.place = place
-
-
-def _as_text(value: object) -> object:
-    # YAML parses `header: true` and `maxFilesPerTrigger: 3` as a boolean and a number.
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value) if isinstance(value, int | float) else value
-
-
-OptionText = Annotated[str, BeforeValidator(_as_text)]
 
 
 class _Source(Shape):
@@ -276,6 +266,7 @@ class _Catalog(Shape):
         default_factory=list
     )
     sample: _Sample | None = None
+    sinks: dict[SinkName, SinkShape] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _views_are_no_streams(self) -> _Catalog:
@@ -308,7 +299,15 @@ def from_document(document: object) -> Catalog:
     views = {name: view.value() for name, view in shape.views.items()}
     joint = tuple(one.value() for one in shape.joint)
     file = None if shape.sample is None else SampleFile(shape.sample.file, shape.sample.digest)
-    return Catalog(MappingProxyType(streams), shape.time_unit, MappingProxyType(views), joint, file)
+    sinks = {name: sink.value(name) for name, sink in shape.sinks.items()}
+    return Catalog(
+        MappingProxyType(streams),
+        shape.time_unit,
+        MappingProxyType(views),
+        joint,
+        file,
+        sinks=MappingProxyType(sinks),
+    )
 
 
 def to_document(catalog: Catalog) -> dict[str, Any]:
@@ -327,6 +326,8 @@ def to_document(catalog: Catalog) -> dict[str, Any]:
     if catalog.sample_file is not None:
         file = catalog.sample_file
         document["sample"] = {"file": file.path, "digest": file.digest}
+    if catalog.sinks:
+        document["sinks"] = {name: sink_document(sink) for name, sink in catalog.sinks.items()}
     return document
 
 

@@ -359,25 +359,26 @@ def _remedy(file: EdgeFile, role: str, names: Sequence[str]) -> str:
         return "say in columns which one it is"
     if role == "label":
         return (
-            "give the file one label, as --input LABEL=FILE, or say which column is label"
+            "give the file one label, as --input LABEL=FILE, or say which column is label, "
+            "as --columns label=NAME"
             if by_options
             else "say label: NAME of all rows, or columns: {label: ...}"
         )
-    if file.format != "csv":
-        return f"say in a catalog which column is {role}: columns: {{{role}: ...}}"
     if not by_options:
-        return (
-            f"say columns: {{{role}: ...}}, and options: {{header: false}} if it has no header "
-            "(columns are _c0, _c1, ... then)"
+        headless = "options: {header: false} if it has no header (columns are _c0, _c1, ... then)"
+        return f"say columns: {{{role}: ...}}" + (
+            f", and {headless}" if file.format == "csv" else ""
         )
-    ends = "id" if file.vertices else "src,trg"
-    fields = ends if file.stored else f"{ends},ts"
-    if file.stored or not file.header:
+    if file.stored:
         return f"say in a catalog which column is {role}: columns: {{{role}: ...}}"
-    return (
-        f"if the file has no header, name its fields in order, as --columns {fields}; "
-        f"if it has one, say in a catalog which column is {role}: columns: {{{role}: ...}}"
-    )
+    in_order = "name its fields in order, as --columns src,trg,ts"
+    if not file.header:
+        return in_order
+    absent = [one for one in ("src", "trg", "ts") if _name(file, one) not in names]
+    which = f"say which columns these are, as --columns {','.join(f'{one}=NAME' for one in absent)}"
+    if file.format != "csv" or file.columns:
+        return which
+    return f"if the file has a header, {which}; if it has none, {in_order}"
 
 
 def _likely_separator(file: EdgeFile, names: Sequence[str]) -> str | None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import glob
 import os
 import stat
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
 
@@ -33,6 +33,7 @@ class Layout:
 
     Attributes:
         fields: the fields of CSV without a header; None for a file with a header.
+        columns: the file's names of roles, where they differ.
         separator: the character between fields; None: a tab for ``.tsv``, else a comma.
         time_unit: the unit of ``ts``.
         vertex_type: the type of vertices.
@@ -42,6 +43,7 @@ class Layout:
     separator: str | None = None
     time_unit: str = "second"
     vertex_type: VertexType = "string"
+    columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     @staticmethod
     def of(
@@ -52,15 +54,20 @@ class Layout:
     ) -> Layout:
         """The layout of the options ``--columns src,trg,ts --sep ' '``.
 
-        An unused field may have any name, such as ``_``; ``\\t`` is a tab.
+        Names in their order are those of a file without a header; an unused field may have any
+        name, such as ``_``. ``src=from,trg=to`` says which columns of a file fill the roles.
+        ``\\t`` is a tab.
 
         Raises:
-            EdgeFileError: if ``src`` or ``trg`` is not among the columns, or a name occurs twice.
+            EdgeFileError: if ``src`` or ``trg`` is not among the columns, a name occurs twice, or
+                an unknown role is given a column.
         """
         tab = None if separator is None else separator.replace("\\t", "\t")
         if columns is None:
             return Layout(None, tab, time_unit, vertex_type)
-        fields = tuple(field.strip() for field in columns.split(","))
+        if "=" in columns:
+            return Layout(None, tab, time_unit, vertex_type, _columns_of_roles(columns))
+        fields = tuple(name.strip() for name in columns.split(","))
         for role in ("src", "trg"):
             if role not in fields:
                 raise EdgeFileError(
@@ -71,6 +78,22 @@ class Layout:
             if fields.count(role) > 1:
                 raise EdgeFileError(f"columns {columns!r}: {role} is given twice")
         return Layout(fields, tab, time_unit, vertex_type)
+
+
+def _columns_of_roles(columns: str) -> Mapping[str, str]:
+    """The columns of roles in ``src=from,trg=to,ts``; a role without a column has its own name."""
+    named: dict[str, str] = {}
+    for part in columns.split(","):
+        role, sign, name = (text.strip() for text in part.partition("="))
+        if role not in ROLES or (sign and not name):
+            raise EdgeFileError(
+                f"columns {columns!r}: {part.strip()!r} does not say which column of the file is "
+                f"{', '.join(ROLES[:-1])} or {ROLES[-1]}; write it as src=NAME"
+            )
+        if role in named:
+            raise EdgeFileError(f"columns {columns!r}: {role} is given twice")
+        named[role] = name or role
+    return MappingProxyType(named)
 
 
 def files_of_inputs(
@@ -91,6 +114,7 @@ def files_of_inputs(
                     file_path,
                     format_of(file_path),
                     label,
+                    layout.columns,
                     header=layout.fields is None,
                     names=layout.fields,
                     separator=layout.separator or _separator_of(file_path),
@@ -298,7 +322,7 @@ def _expanded(path: str) -> list[str]:
     except OSError as error:
         raise cannot_be_read(path, error) from error
     if not matches:
-        raise EdgeFileError(f"{path}: there is no such file")
+        raise EdgeFileError(f"{path}: the file does not exist")
     return sorted(matches)
 
 

@@ -63,6 +63,7 @@ class Measurement:
         numeric: whether all vertices are strings that hold whole numbers.
         ends: the sketches of the vertices of the compared labels with the most edges.
         sample: a piece of the stream near the end of the rows; None without one.
+        times: the smallest and the largest time of the rows, in ticks; None without times.
     """
 
     statistics: Mapping[str, LabelStatistics]
@@ -77,6 +78,7 @@ class Measurement:
         default_factory=lambda: MappingProxyType({}), repr=False, compare=False, hash=False
     )
     sample: StreamSample | None = None
+    times: tuple[int, int] | None = None
 
 
 SHOWN_REJECTED = 100
@@ -178,7 +180,14 @@ def measure_files(
         any(part.rows for part in parts) and all(part.numeric for part in parts),
         seen.ends,
         sample_of(pieces, tuple(seen.codes), stored=stored),
+        None if stored else _times(parts),
     )
+
+
+def _times(parts: Sequence[_Part]) -> tuple[int, int] | None:
+    """The smallest and the largest time of all parts."""
+    known = [(part.earliest, part.latest) for part in parts if part.earliest is not None]
+    return (min(e for e, _ in known), max(latest for _, latest in known)) if known else None
 
 
 def _warnings_of_times(files: Sequence[EdgeFile], parts: Sequence[_Part]) -> Iterator[str]:

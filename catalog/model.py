@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from ..algebra.values import PropertyType, VertexType
+from .sinks import NamedSink
 
 if TYPE_CHECKING:
     import numpy as np
@@ -345,6 +346,7 @@ class Catalog:
         joint: the joint statistics of the streams' labels.
         sample_file: the file of the samples of streams; None without one.
         samples: the samples of streams in memory.
+        sinks: the named sinks; no part of a plan depends on them.
         feedback: the file of figures that runs measured; None if none are kept.
         measured: the figures in memory.
     """
@@ -357,6 +359,9 @@ class Catalog:
     samples: Mapping[str, StreamSample] = field(
         default_factory=lambda: MappingProxyType({}), repr=False, compare=False
     )
+    sinks: Mapping[str, NamedSink] = field(
+        default_factory=lambda: MappingProxyType({}), compare=False
+    )
     feedback: FeedbackFile | None = field(default=None, repr=False, compare=False)
     measured: Measured = field(
         default_factory=lambda: MappingProxyType({}), repr=False, compare=False
@@ -367,6 +372,11 @@ class Catalog:
     _listing: dict[tuple[str, bool], tuple[Stream, ...]] = field(
         init=False, repr=False, compare=False, default_factory=dict
     )
+
+    def __repr__(self) -> str:
+        """The streams with some of their labels; the statistics would fill pages."""
+        streams = [f"{name} ({_few(stream.labels)})" for name, stream in self.streams.items()]
+        return f"<Catalog of {_few(streams, separator='; ')}>"
 
     def joint_of(self, left: End, right: End) -> Joint | None:
         """The joint statistics of two ends, in either order; None if unknown."""
@@ -392,3 +402,10 @@ class Catalog:
             return listed
         named = (self.streams[name] for name in sorted(self.streams))
         return tuple(s for s in named if s.vertices == vertices and s.open_labels)
+
+
+def _few(names: Collection[str], *, separator: str = ", ", most: int = 6) -> str:
+    """The first names of many, and how many more there are."""
+    more = len(names) - most
+    shown = separator.join(list(names)[:most])
+    return f"{shown} and {more} more" if more > 0 else shown

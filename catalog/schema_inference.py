@@ -100,6 +100,16 @@ def files_with_times(files: Iterable[EdgeFile]) -> list[EdgeFile]:
     ]
 
 
+def has_timestamps(file: EdgeFile) -> bool:
+    """Whether the column for the role ``ts`` holds timestamps instead of whole numbers."""
+    role = file.columns.get("ts", "ts")
+    if file.format == "parquet":
+        schema = parquet.schema_of(file.path)
+        return role in schema.names and pa.types.is_temporal(schema.field(role).type)
+    column = next((column for column in _columns(file) if column.name == role), None)
+    return column is not None and column.numbers < column.values / 2
+
+
 def _warning_of_numbers(name: str, columns: Sequence[_FileColumn]) -> Iterator[str]:
     """Yields a warning if nearly all values of a text property are numbers."""
     values = sum(column.values for column in columns)

@@ -190,9 +190,14 @@ def _with_paths(catalog: Catalog, change: Callable[[str], str]) -> Catalog:
         name: view if view.file is None else replace(view, file=change(view.file))
         for name, view in catalog.views.items()
     }
+    sinks = {
+        name: sink if sink.path is None else replace(sink, path=change(sink.path))
+        for name, sink in catalog.sinks.items()
+    }
     file = catalog.sample_file
     return replace(
         catalog,
+        sinks=MappingProxyType(sinks),
         streams=MappingProxyType(streams),
         views=MappingProxyType(views),
         sample_file=None if file is None else SampleFile(change(file.path), file.digest),

@@ -43,6 +43,7 @@ class Characteristics:
         on_sample: what the relation is on a sample of the stream; None if that is unknown.
         relation: the rows that are estimated; None outside a query.
         measured: the figures of earlier runs that the estimates are; None for other estimates.
+        retracted: the share of the rows that are retracted before they expire.
     """
 
     arrival_rate: float
@@ -58,6 +59,7 @@ class Characteristics:
     on_sample: OnSample | None = field(default=None, compare=False, repr=False)
     relation: Relation | None = field(default=None, compare=False, repr=False)
     measured: RelationFigures | None = field(default=None, compare=False, repr=False)
+    retracted: float = 0.0
 
     @property
     def derivation_rate(self) -> float:
@@ -85,8 +87,8 @@ class Characteristics:
             return self
         return replace(self, arrival_rate=self.population / spread)
 
-    def share(self, partitions: int) -> Self:
-        """The part of the relation on one partition, if it is spread evenly."""
+    def share(self, partitions: float) -> Self:
+        """The part of the relation on one partition, if it is spread evenly over as many."""
         if partitions == 1:
             return self
         return replace(

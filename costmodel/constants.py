@@ -53,8 +53,8 @@ class Assumptions:
 
     ``longest_path``: m of formula 7, for relations whose longest path is unknown.
     ``vertices``: the cap of n in formula 12; None takes the relation's own number of vertices.
-    ``cap_distinct``: whether distinct counts of intermediate results are capped by their
-    population.
+    ``cap_distinct``: whether ``thesis`` caps distinct counts of intermediate results by their
+    population. ``saturating`` never does: its counts are those of the domain.
     ``loading``: the time units over which the one-time cost of loading stored graphs is spread.
 
     Raises:

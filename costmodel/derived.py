@@ -48,30 +48,34 @@ def derived(
     columns: Columns = (),
     most_values: float = inf,
     repeats: float = 1.0,
+    different: float = 1.0,
     merges: bool = False,
     in_order: bool = False,
+    among: float = inf,
 ) -> Characteristics:
     """The characteristics of a derived relation within their limits.
 
     A population above its limit is set to it, the rate goes down with it, the interval
     stays: the population is still rate times interval. Saturating: the factor by which the rate
-    goes down is that of the repeats. An operator that ``merges`` drops columns of several values,
-    so that several rows become one value (:func:`different_values`). ``repeats`` are the repeats
-    of the input that the operator passes on.
+    goes down is that of the repeats. ``different`` is the share of the rows that the operator
+    itself expects to differ. An operator that ``merges`` drops columns of several values, so that
+    several of these rows become one value (:func:`different_values`). ``repeats`` are the repeats
+    of the input that the operator passes on. Saturating: the values are ``among`` that many.
     """
-    limit = min(combinations(distinct), LARGEST) if reading.set_semantics else LARGEST
-    different = min(population, limit)
+    limit = min(combinations(distinct), among, LARGEST) if reading.set_semantics else LARGEST
+    rows = population * different
+    most = min(rows, limit)
     if merges and reading.set_semantics:
-        different = different_values(population, limit)
-    if different < population:
-        share = different / population
+        most = different_values(rows, limit)
+    if most < population:
+        share = most / population
         rate *= share
-        population = different
+        population = most
         if reading.set_semantics:
             repeats = min(repeats / share, LARGEST) if share > 0 else 1.0
     if reading.cap_distinct:
-        most = max(population, 1.0)
-        distinct = tuple([v if v < most else most for v in distinct])
+        largest = max(population, 1.0)
+        distinct = tuple([v if v < largest else largest for v in distinct])
     longest = [i.longest_path for i in inputs if i.longest_path is not None]
     return Characteristics(
         min(rate, LARGEST),

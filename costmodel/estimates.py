@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import inf, prod
+from math import inf, log2, prod
 
 from ..algebra import scalar
-from ..algebra.logical import Aggregate, Report, Witness
+from ..algebra.logical import Aggregate, Report, Shortest, Top, Witness
 from ..algebra.window import Window
 from ..catalog.model import LabelStatistics, PropertyType
 from .characteristics import LARGEST, Characteristics
@@ -181,6 +181,31 @@ def aggregated(source: Characteristics, aggregate: Aggregate) -> Characteristics
     return Characteristics(rate, groups / rate if rate else inf, groups, distinct)
 
 
+def first_rows(source: Characteristics, top: Top) -> Characteristics:
+    """τ, which the thesis does not have: p = min(k, p1) rows for a limit of k.
+
+    A row that arrives is one of the first with the chance s = p/p1. It ends when it expires, or
+    when another row pushes it out, and begins again when a row before it ends. In the long run as
+    many rows begin for want of an earlier row as are pushed out, so rO is at most 2·s·r1.
+    """
+    population = min(float(top.limit), source.population)
+    share = population / source.population if source.population else 1.0
+    rate = source.arrival_rate * (1.0 if share == 1 else min(2 * share, 1.0))
+    most = max(population, 1.0)
+    return replace(
+        source,
+        arrival_rate=rate,
+        validity=population / rate if rate else source.validity,
+        population=population,
+        distinct=tuple([min(values, most) for values in source.distinct]),
+        most_values=min(source.most_values, population),
+        columns=(),
+        repeats=1.0,
+        in_order=False,
+        on_sample=None,
+    )
+
+
 def witnessed(source: Characteristics, witness: Witness, reading: Reading) -> Characteristics:
     """ω, which the thesis does not have: the rows by their keys, each with a path of its own."""
     kept = projected(source, witness.keys, reading)
@@ -202,6 +227,21 @@ def reported(source: Characteristics, report: Report) -> Characteristics:
         validity=float(report.every),
         population=population,
         repeats=1.0,
+    )
+
+
+def at_instants(pairs: Characteristics, shortest: Shortest) -> Characteristics:
+    """Shortest paths, which the thesis does not have: once a period a row for each valid pair.
+
+    The lengths are as many as the logarithm of the number of vertices, as in random graphs. Each
+    row has a path of its own.
+    """
+    every = float(shortest.every or 1)
+    most = max(min(pairs.population, LARGEST), 1.0)
+    lengths = min(1.0 + log2(max(min(pairs.vertices, LARGEST), 1.0)), most)
+    values = [lengths if value == "length" else most for value in shortest.values]
+    return Characteristics(
+        pairs.population / every, every, pairs.population, (*pairs.distinct, *values)
     )
 
 

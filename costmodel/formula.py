@@ -38,15 +38,24 @@ MEANINGS: Mapping[str, str] = {
     "r2": "rows of the second input per time unit",
     "re": "edges of the path's inputs per time unit",
     "a": "aggregates",
+    "o": "aggregates that keep their values in order: min, max and counts of distinct values",
     "m": "values that are computed",
-    "p": "rows valid at an instant: of the operator's input, of PATH's results",
+    "p": "rows valid at an instant: of the operator's input, of the pairs that PATH connects",
+    "rq": "rows of the pairs to report per time unit",
+    "pq": "rows of the pairs to report valid at an instant",
+    "rw": "pairs that begin or last longer per time unit, to be reported or not",
     "p1": "rows of the first input held at an instant",
     "p2": "rows of the second input held at an instant",
     "pe": "edges of the path's inputs valid at an instant",
     "c": "pairs of rows per time unit on which a residual is checked",
-    "l": "rows per time unit that a multiway join walks and looks up",
+    "t": "rows per time unit that take the place of an atom, each once for each atom",
+    "l": "keys that are looked up and rows that are visited per time unit",
+    "d2": "distinct keys of the second input held at an instant",
+    "s2": "distinct keys as a share of the rows of the second input",
     "x": "indexes that a row enters",
     "n": "vertices of the snapshot graph",
+    "q": "retractions for each row of the inputs",
+    "h": "rows that a limit keeps",
     "k": "states of the minimal DFA",
     "e": "edges valid at an instant",
     "d": "distinct rows valid at an instant",
@@ -176,6 +185,24 @@ class Formula:
             lines.append(Line(symbol, equation, numbers, value))
             values[symbol] = value
         return Explanation(self.number, self.name or operator, symbols, tuple(lines))
+
+    @cached_property
+    def with_retractions(self) -> Formula:
+        """The formula over rows of which some are retracted, with a quantity q more.
+
+        A retraction does at most the work of its row once more: the row is found, leaves the state,
+        and its results are retracted.
+
+        >>> constants = Constants(evaluate=0.05, push=0.5)
+        >>> formula = Formula(9, "ri rO Csigma CO", "cost = ri · Csigma + rO · CO")
+        >>> formula.with_retractions.cost(constants, 100.0, 10.0, 0.5)
+        15.0
+        """
+        *lines, (_, cost) = self._equations
+        equations = [*lines, ("C", cost), ("cost", "C · (1 + q)")]
+        symbols = " ".join([*self._symbols, "q"])
+        written = [f"{symbol} = {equation}" for symbol, equation in equations]
+        return Formula(self.number, symbols, *written, name=self.name)
 
     @cached_property
     def _all_lines(self) -> Callable[..., tuple[float, ...]]:

@@ -11,9 +11,6 @@ SIMPLE_FACTOR = 4.0
 """The least factor by which a simple path costs more than any path."""
 PROBE_WORDS = 16.0
 """The words of 64 bits that are united in the time of a probe."""
-INTERPRETED = 20.0
-"""The factor by which an action of AGGREGATE and REPORT, which Python interprets, costs more than a
-compiled one."""
 
 NOTHING = Formula(None, "", "cost = 0")
 SCAN = Formula(8, "rO CO", "cost = rO · CO")
@@ -63,39 +60,115 @@ JOIN = Formula(
     None,
     "r1 r2 p1 p2 rO Uh Upq Ph CO",
     *_JOIN_OF_TABLES,
-    "cost = r1 · (I1 + P2 + E2) + r2 · (I2 + P1 + E1) + rO · CO",
+    "cost = r1 · (I1 + P2 + E2) + r2 · (I2 + P1 + E1) + rO · (Ph + CO)",
     name="PATTERN",
 )
 """Ours, in place of formula 11: PATTERN as HASH_JOIN runs here. A row enters two tables, the set of
-the rows and the index by the join columns, and the sweeps of both move it until it expires."""
+the rows and the index by the join columns, and the sweeps of both move it until it expires. Each
+result visits a row of the other side."""
 JOIN_WITH_RESIDUAL = Formula(
     None,
     "r1 r2 p1 p2 rO Uh Upq Ph CO c Csigma",
     *_JOIN_OF_TABLES,
-    "cost = r1 · (I1 + P2 + E2) + r2 · (I2 + P1 + E1) + c · Csigma + rO · CO",
+    "cost = r1 · (I1 + P2 + E2) + r2 · (I2 + P1 + E1) + c · Csigma + rO · (Ph + CO)",
     name="PATTERN",
 )
 """The same with a residual, checked on c pairs."""
 
+INDEX_OF_JOIN = Formula(
+    None,
+    "r1 r2 p1 Uh Upq Ph",
+    "I1 = 2 · Uh + 2 · Upq · log(p1)",
+    "E1 = 2 · Uh + 2 · Upq · log(p1)",
+    "cost = r1 · I1 + r2 · E1 - r1 · Ph",
+    name="index of PATTERN",
+)
+"""Ours: what JOIN charges for the index of its first input beyond what an index costs that another
+join holds: each change of that is made again by one write."""
+
+SEMI_JOIN = Formula(
+    None,
+    "r1 r2 p1 d2 s2 rO Uh Upq Ph CO",
+    "I1 = 2 · Uh + 2 · Upq · log(p1)",
+    "I2 = Uh + Upq · log(d2)",
+    "P = Ph",
+    "E1 = 2 · Uh + 2 · Upq · log(p1)",
+    "E2 = Uh + Upq · log(d2)",
+    "cost = r1 · (I1 + 2 · P + E1) + r2 · (3 · P + s2 · (I2 + E2)) + rO · CO",
+    name="PATTERN by semi-join",
+)
+"""Ours: PATTERN as SEMI_JOIN runs here. A row of the first input is held as by HASH_JOIN, looks up
+its key, and is looked at once more, when its key comes or is prolonged. A row of the second input
+looks up its reach, its key to hold it, and the rows of the key; only the share s2 of them holds a
+new key."""
+
+ANTI_JOIN = Formula(
+    None,
+    "r1 r2 p1 d2 s2 c rO Uh Upq Ph CO",
+    "I1 = 2 · Uh + 2 · Upq · log(p1)",
+    "I2 = Uh + Upq · log(d2)",
+    "E1 = 2 · Uh + 2 · Upq · log(p1)",
+    "E2 = Uh + Upq · log(d2)",
+    "P = Ph",
+    "cost = r1 · (I1 + 3 · P + E1) + r2 · (2 · P + s2 · (I2 + E2)) + c · P + rO · CO",
+    name="ANTIJOIN",
+)
+"""Ours: ANTIJOIN as ANTI_JOIN runs here. A row of the first input is held as by HASH_JOIN, and is
+looked up, with its key, when its instant is over. A row of the second input looks up its key twice;
+only the share s2 of them begins a key, which waits in a queue until it ends. Begin and end of a key
+visit its rows, c visits in all."""
+
+LEFT_JOIN = Formula(
+    None,
+    "r1 r2 p1 p2 rO Uh Upq Ph CO",
+    "I1 = 2 · Uh + 3 · Upq · log(p1)",
+    "I2 = 2 · Uh + 2 · Upq · log(p2)",
+    "P1 = Ph",
+    "P2 = Ph",
+    "E1 = 2 · Uh + 3 · Upq · log(p1)",
+    "E2 = 2 · Uh + 2 · Upq · log(p2)",
+    "cost = r1 · (I1 + P2 + E1) + r2 · (I2 + P1 + E2) + rO · (Ph + CO)",
+    name="LEFTJOIN",
+)
+"""Ours: LEFTJOIN as LEFT_JOIN runs here. Both sides are held and looked up as by HASH_JOIN. A row
+of the first input is also in a queue by the time at which its last partner expires, where a row
+without a partner begins. Each result visits a row, of the other side or of the queue."""
+
+LEFT_JOIN_WITH_DELETIONS = Formula(
+    None,
+    "r1 r2 p1 p2 d2 s2 c rO Uh Upq Ph CO",
+    "I1 = 4 · Uh + 4 · Upq · log(p1)",
+    "I2 = 2 · Uh + 2 · Upq · log(p2) + s2 · (Uh + Upq · log(d2))",
+    "E1 = 4 · Uh + 4 · Upq · log(p1)",
+    "E2 = 2 · Uh + 2 · Upq · log(p2) + s2 · (Uh + Upq · log(d2))",
+    "P = Ph",
+    "cost = r1 · (I1 + 4 · P + E1) + r2 · (I2 + 3 · P + E2) + c · P + rO · CO",
+    name="LEFTJOIN",
+)
+"""The same over inputs with deletions: HASH_JOIN for the pairs, and ANTI_JOIN with the keys of the
+second input for the rows without one. A row of the first input is held by both. The c visits are
+those of ANTI_JOIN and one for each result."""
+
 _MULTIWAY = (
-    "I = (1 + x) · Uh + (1 + x) · Upq · log(p)",
-    "E = (1 + x) · Uh + (1 + x) · Upq · log(p)",
+    "I = 2 · (1 + x) · Uh + 2 · (1 + x) · Upq · log(p)",
+    "E = 2 · (1 + x) · Uh + 2 · (1 + x) · Upq · log(p)",
 )
 MULTIWAY = Formula(
     None,
-    "ri p x l rO Uh Upq Ph CO",
+    "ri p x t l rO Uh Upq Ph CO",
     *_MULTIWAY,
-    "cost = ri · (I + E) + l · Ph + rO · CO",
+    "cost = ri · (I + E) + (2 · t + l) · Ph + rO · CO",
     name="PATTERN at once",
 )
-"""Ours: PATTERN as MULTIWAY_JOIN runs here. A row enters the set of the rows and x indexes, and
-sweeps move it until it expires. Extending rows walks and looks up l rows
-(:mod:`headrace.costmodel.multiway`)."""
+"""Ours: PATTERN as MULTIWAY_JOIN runs here. A row enters the set of rows and x indexes, at twice
+the cost of HASH_JOIN: indexes hold the keys themselves, and a sweep enters all rows that remain
+anew. Rows take the place of t atoms, each as dear as two look-ups, and from there l keys are looked
+up and rows visited (:mod:`headrace.costmodel.multiway`)."""
 MULTIWAY_WITH_RESIDUAL = Formula(
     None,
-    "ri p x l rO Uh Upq Ph CO c Csigma",
+    "ri p x t l rO Uh Upq Ph CO c Csigma",
     *_MULTIWAY,
-    "cost = ri · (I + E) + l · Ph + c · Csigma + rO · CO",
+    "cost = ri · (I + E) + (2 · t + l) · Ph + c · Csigma + rO · CO",
     name="PATTERN at once",
 )
 """The same with a residual, checked on c rows."""
@@ -145,6 +218,32 @@ PATH_BY_RESULTS_OF_ONE = _path_by_results("1 + p")
 """The same where there is at most one vertex."""
 
 
+def _path_of_pairs(trees: str) -> Formula:
+    return Formula(
+        None,
+        "ri rq rw p pe pq n k rO Uh Ph Upq CO",
+        f"T = {trees}",
+        "I = 2 · Uh + 2 · Upq · log(pe) + Ph · T",
+        "E = 2 · Uh + 2 · Upq · log(pe)",
+        "N = Ph · (k - 1)",
+        "Iq = Uh + Upq · log(pq)",
+        "Eq = Uh + Upq · log(pq)",
+        "cost = ri · (I + E) + rq · (Iq + 2 · Ph + Eq) + rw · (2 · N + Ph) + rO · CO",
+        name="PATH of pairs",
+    )
+
+
+PATH_OF_PAIRS = _path_of_pairs("1 + p / n")
+"""Ours: PATH as PAIR_PATH runs here.
+
+The trees are those of the p pairs that the path connects, which begin or last longer rw times per
+time unit. Each time the pair is looked up among the pq pairs to report, so that only rO rows leave.
+A pair to report enters a table, and it and its path are looked up.
+"""
+PATH_OF_PAIRS_OF_ONE = _path_of_pairs("1 + p")
+"""The same where there is at most one vertex."""
+
+
 def _simple_path(trees: str) -> Formula:
     return Formula(
         None,
@@ -165,6 +264,20 @@ behind it. The formula leaves out the cost of branch and bound where walks repea
 SIMPLE_PATH_OF_ONE = _simple_path("1 + p")
 """The same where there is at most one vertex."""
 
+TRAIL_PATH = Formula(
+    None,
+    "ri A q Ph",
+    "cost = 2 · A + ri · q · Ph",
+    name="PATH trail",
+)
+"""Ours: PATH of trails as TRAIL_PATH runs here.
+
+A is the cost of any paths. The graph that is searched has twice the edges, each of which is a
+vertex, so that a search takes two steps in place of one. Each edge looks up the q pairs of a root
+before it and an end behind it. The formula leaves out the cost of branch and bound where walks
+repeat edges.
+"""
+
 SLIDE_PATH = Formula(
     None,
     "e v b n k Ph rO CO",
@@ -177,6 +290,23 @@ SLIDE_PATH = Formula(
 Per slide of b time units and for each of the L expiries of edges at an instant the e valid
 edges are walked in k states twice, with the new edges and without; each unites the sets of n
 targets, 64 at a time.
+"""
+
+SHORTEST_PATH = Formula(
+    None,
+    "ri e p n k b rO Uh Upq Ph CO",
+    "I = Uh + Upq · log(e)",
+    "P = Ph",
+    "E = Uh + Upq · log(e)",
+    "S = e · k + p · k · (1 + e / n)",
+    "cost = ri · (I + P + E) + S · Ph / b + rO · CO",
+    name="PATH shortest",
+)
+"""Ours: PATH of shortest paths as SHORTEST_PATH runs here.
+
+An edge enters the set of edges and the queue of expiries. Once in b time units the e valid edges
+become arcs, and each of the n vertices searches the product with k states: each of the p pairs
+stands for a node that is reached, and e / n arcs are walked from it.
 """
 
 COALESCE = Formula(
@@ -203,14 +333,28 @@ COMPUTE = Formula(None, "rO m Csigma CO", "cost = rO · (m · Csigma + CO)")
 """Ours: formula 9 for each of m values."""
 AGGREGATE = Formula(
     None,
-    "ri p a rO Uh Upq Ph CO",
+    "ri p a o rO Uh Upq Ph Csigma CO",
+    "I = 2 · Uh + 2 · Upq · log(p)",
+    "E = 2 · Uh + 2 · Upq · log(p)",
+    "G = Ph + a · (Ph + Uh) + o · Ph · log(p)",
+    "W = a · (Csigma + Ph)",
+    "cost = ri · (I + E + 2 · G) + rO · (W + CO)",
+)
+"""Ours: a row enters the set of the rows and the queue of expiries. When it comes and when it goes
+the row of its keys is found, and each of its aggregates looked up and changed; aggregates that
+compare values keep them in a tree. The values of a result are computed and encoded."""
+TOP = Formula(
+    None,
+    "ri p h rO Uh Upq Ph CO",
     "I = Uh + Upq · log(p)",
     "E = Uh + Upq · log(p)",
-    "G = Ph + a · (Ph + Uh)",
-    f"cost = ri · (I + E + 2 · {INTERPRETED:g} · G) + rO · CO",
+    "F = 2 · Upq · log(h) + Ph",
+    "cost = ri · (I + Ph + E) + rO · (F + CO)",
 )
-"""Ours: a row is kept as by COALESCE. When it comes and when it goes the row of its keys is found,
-and each of its aggregates looked up and changed, by interpreted code."""
+"""Ours: a row is compared with the last of the first rows when it comes. It enters the set of the
+rows, the queue of expiries and the heap of the rows that are not among the first, and leaves them
+again. Most rows stay near the bottom of both heaps, so that these cost as one queue. A row that is
+emitted enters or leaves the heap of the h first rows, in exchange for another row."""
 WITNESS = Formula(
     None,
     "ri p re pe n k rO Uh Upq Ph CO",
@@ -226,12 +370,13 @@ WITNESS = Formula(
 look at all n vertices."""
 REPORT = Formula(
     None,
-    "ri p rO Uh Upq Ph CO",
+    "ri p rO Uh Upq Ph Csigma CO",
     "I = Uh + Upq · log(p)",
     "E = Uh + Upq · log(p)",
-    f"cost = ri · (I + E + 2 · {INTERPRETED:g} · Ph) + rO · CO",
+    "cost = ri · (I + E + 2 · Ph) + rO · (Csigma + CO)",
 )
-"""Ours: a row is kept while it is valid, by interpreted code."""
+"""Ours: a row is kept while it is valid, and looked up when it comes and when it goes. A value that
+is reported is checked: whether it is valid, and was at the last report."""
 EXCHANGE = Formula(None, "ri w net", "cost = ri · w · net")
 """Ours: rows that cross the network at the partition that sends or receives most. That is one in N
 of the rows when they are hashed to N partitions, all of them when they are broadcast to each."""

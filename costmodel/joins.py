@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import inf
+from math import exp, inf, prod
 
-from ..algebra.logical import FilteredPattern, MultiwayPattern, Pattern
-from ..algebra.physical import HashJoin, MultiwayJoin
+from ..algebra.logical import AntiJoin, FilteredPattern, LeftJoin, MultiwayPattern, Pattern
+from ..algebra.physical import AntiJoin as AntiJoinByKeys
+from ..algebra.physical import HashJoin, MultiwayJoin, SemiJoin
+from ..algebra.physical import LeftJoin as LeftJoinByKeys
 from ..algebra.predicate import Predicate
 from .characteristics import LARGEST, Characteristics
 from .columns import Column
-from .derived import Reading, derived, of_values
+from .derived import Reading, combinations, derived, different_values, of_values
 from .estimates import filtered, projected
-from .joint import matches
+from .joint import chosen, matches
 from .selectivity import condition
 
 
@@ -76,7 +78,7 @@ def pairs_of(
         for variable, column in zip(binding, side.columns, strict=False):
             columns.setdefault(variable, column)
     variables = range(1 + max(distinct, default=-1))
-    selectivity = condition(Predicate(join.residual)).share(
+    selectivity = condition(Predicate(join.residual).normal).share(
         tuple([distinct.get(v, 1.0) for v in variables]),
         tuple([columns.get(v) for v in variables]),
     )
@@ -95,6 +97,105 @@ def held(join: HashJoin, inputs: Sequence[Characteristics]) -> tuple[float, floa
     return left, right
 
 
+def keys_of(join: SemiJoin | AntiJoinByKeys | LeftJoinByKeys, right: Characteristics) -> float:
+    """The distinct keys of the second input that are valid at an instant."""
+    values = [right.distinct[join.bindings[1].index(variable)] for variable in join.shared]
+    return different_values(right.population, combinations(values))
+
+
+def begun_keys(right: Characteristics) -> float:
+    """The keys that begin to be valid per time unit, for the keys of the second input alone.
+
+    A row of a key begins it if no other row of the key is valid. Of d different keys with p valid
+    rows each has k = p/d rows on average; with k from a Poisson distribution none is valid with
+    the probability e^-k.
+    """
+    values = combinations(right.distinct)
+    return right.arrival_rate * exp(-min(right.population / values, 700.0))
+
+
+def rows_of_key(keys: Sequence[int], left: Characteristics) -> float:
+    """The valid rows of the first input that have one of the values of its key."""
+    return (
+        left.population
+        / different_values(left.population, combinations([left.distinct[k] for k in keys]))
+        if left.population
+        else 0.0
+    )
+
+
+def unmatched(
+    join: AntiJoin, inputs: Sequence[Characteristics], reading: Reading
+) -> Characteristics:
+    """The rows of an anti-join: those of the first input that its semi-join with the second leaves.
+
+    With p1 valid rows, of which the semi-join has m, a share f = 1 - m/p1 is without a match: f·r1
+    rows begin as they arrive. Each key that ends lets its m/d matched rows begin, where d are the
+    valid keys; as many keys end as begin. The validity is p/r.
+    """
+    left, right = inputs
+    if reading.set_semantics:
+        left, right = of_values(left), of_values(right)
+    width = len(left.distinct)
+    pattern = Pattern(join.bindings, join.bindings[0])
+    semi = joined(pattern, (left, right), reading)
+    matched = min(semi.population, left.population)
+    share = 1 - matched / left.population if left.population else 1.0
+    keys = different_values(right.population, combinations(right.distinct))
+    anew = begun_keys(right) * matched / keys if keys else 0.0
+    rate, population = share * left.arrival_rate + anew, share * left.population
+    return derived(
+        rate,
+        min(population / rate, left.validity) if rate else left.validity,
+        population,
+        left.distinct,
+        inputs=(left,),
+        reading=reading,
+        columns=chosen(left, tuple(range(width))),
+    )
+
+
+def left_joined(
+    join: LeftJoin, inputs: Sequence[Characteristics], reading: Reading
+) -> Characteristics:
+    """The rows of a left join: the pairs of the join, and the rows of the anti-join with the keys.
+
+    Rates and populations are sums, and the validity is p/r. A missing value is one more value of a
+    column of the second input.
+    """
+    left, right = inputs
+    width, keys = len(left.distinct), join.keys
+    pairs = joined(Pattern(join.bindings, join.output), inputs, reading)
+    of_keys = projected(right, tuple(keys.values()), reading)
+    alone = unmatched(AntiJoin.on(width, tuple(keys)), (left, of_keys), reading)
+    rate = pairs.arrival_rate + alone.arrival_rate
+    population = pairs.population + alone.population
+    own = [right.distinct[k] + 1 for k, column in enumerate(join.compared) if column is None]
+    return derived(
+        rate,
+        population / rate if rate else left.validity,
+        population,
+        (*left.distinct, *own),
+        inputs=(left, right),
+        reading=reading,
+    )
+
+
+def extensions(output: Characteristics, left: Characteristics, right: Characteristics) -> float:
+    """The rows that a semi-join emits per time unit, at most those of the join.
+
+    A row of the first input is emitted when its key comes, and then each time that its key is
+    prolonged, until the key lasts as long as the row. If rows of both inputs are valid equally
+    long, the first row of the key that comes later lasts longer: the row is emitted at most twice.
+    The share of its validity by which a row outlasts those of the second input remains open.
+    """
+    outlasting = 0.0
+    if left.validity > right.validity:
+        outlasting = 1 - (0.0 if left.validity == inf else right.validity / left.validity)
+    most = output.derivation_rate
+    return min(most, 2 * left.arrival_rate + most * outlasting)
+
+
 @dataclass(frozen=True, slots=True)
 class JoinStep:
     """One binary join, over the left columns followed by the right ones.
@@ -106,9 +207,10 @@ class JoinStep:
     shared: tuple[tuple[int, int], ...]
     columns: tuple[tuple[int, int], ...]
 
-    def dropped(self, width: int) -> set[int]:
-        """The columns, of ``width`` columns of both sides, that the result does not have."""
-        return set(range(width)).difference(*self.columns)
+    @property
+    def dropped(self) -> tuple[tuple[int, int], ...]:
+        """The positions of the join columns that the result does not have."""
+        return tuple(pair for pair in self.shared if pair not in self.columns)
 
 
 CONCATENATION = JoinStep(shared=((1, 2),), columns=((0, 0), (3, 3)))
@@ -123,11 +225,12 @@ def join(
     f is the product over the shared columns of 1 / max(V1, V2), or of what was measured
     (:func:`headrace.costmodel.joint.matches`); without a shared column it is 1, the cross product.
     The population is f·(v1·r1)·(v2·r2), which is rO·vO and also holds where an input is a stored
-    graph; the interval is (6.8, 6.10). Saturating: of equal rows of an input one counts.
+    graph; the interval is (6.8, 6.10). Saturating: of equal rows of an input one counts, and
+    results with columns of one input alone are among the rows of that input.
     """
     if reading.set_semantics:
         left, right = of_values(left), of_values(right)
-    values = left.distinct + right.distinct
+    values, width = left.distinct + right.distinct, len(left.distinct)
     selectivity, distinct, columns = matches(left, right, step.shared, step.columns)
     rate = selectivity * (right.population * left.arrival_rate) + selectivity * (
         left.population * right.arrival_rate
@@ -140,8 +243,43 @@ def join(
         inputs=(left, right),
         reading=reading,
         columns=columns,
-        merges=any(values[i] > 1 for i in step.dropped(len(values))),
+        different=_different(left, right, step, selectivity) if reading.set_semantics else 1.0,
+        merges=any(values[i] > 1 and values[j] > 1 for i, j in step.dropped),
+        among=min(
+            left.population if all(i < width for i, _ in step.columns) else inf,
+            right.population if all(i >= width for _, i in step.columns) else inf,
+        ),
     )
+
+
+def _different(
+    left: Characteristics, right: Characteristics, step: JoinStep, selectivity: float
+) -> float:
+    """The share of the joined rows that differ in the join columns and the columns of the result.
+
+    An input that has dropped columns joins as its projection onto the other columns would. For a
+    value of the join columns it has m matching rows, of K combinations of the columns that it
+    keeps beside them, so K·(1 - e^(-m/K)) of the m rows differ. Values of the join columns that
+    only the other input has do not count in the mean m.
+    """
+    values = left.distinct + right.distinct
+    width = len(left.distinct)
+    kept = {i for pair in step.columns for i in pair}
+    sides = ((range(width), left), (range(width, len(values)), right))
+    shares = []
+    for own, (columns, side) in enumerate(sides):
+        joined = {pair[own] for pair in step.shared}
+        rest = [i for i in columns if i not in joined]
+        rows = selectivity * side.population
+        if not rows or all(i in kept or values[i] <= 1 for i in rest):
+            continue
+        for pair in step.shared:
+            mine, others = values[pair[own]], values[pair[1 - own]]
+            if 0 < mine < others:
+                rows *= others / mine
+        shares.append(different_values(rows, combinations([values[i] for i in rest if i in kept])))
+        shares[-1] /= rows
+    return prod(shares)
 
 
 @lru_cache(maxsize=4096)

@@ -16,7 +16,7 @@ from typing import Any
 from sqlglot import exp
 
 from ..algebra import scalar
-from ..algebra.predicate import COMPARISONS
+from ..algebra.predicate_syntax import COMPARISONS
 from .columns import Columns
 from .distributions import Kind, kind_of
 

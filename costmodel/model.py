@@ -25,6 +25,7 @@ from .constants import Assumptions, Constants
 from .derived import Reading
 from .formula import Explanation, Formula
 from .joint import distinct_pairs_within
+from .retractions import retracted_share, retractions_per_row
 
 if TYPE_CHECKING:
     from .feedback import Feedback
@@ -76,7 +77,7 @@ class CostModel:
             raise ValueError(f"cost model {self.kind!r}: expected 'saturating' or 'thesis'")
         reading = Reading(
             set_semantics=self.kind == "saturating",
-            cap_distinct=self.assumptions.cap_distinct,
+            cap_distinct=self.assumptions.cap_distinct and self.kind == "thesis",
             longest_path=self.assumptions.longest_path,
         )
         object.__setattr__(self, "reading", reading)
@@ -95,7 +96,15 @@ class CostModel:
         below = [rows.relation for rows in inputs]
         relation = Relation(operator, tuple([r for r in below if r is not None]))
         known = len(relation.inputs) == len(inputs)
-        estimate = replace(estimate, relation=relation if known else None, measured=None)
+        retracted = 0.0
+        if self.kind != "thesis":
+            retracted = retracted_share(operator, inputs, estimate.arrival_rate)
+        estimate = replace(
+            estimate,
+            relation=relation if known else None,
+            measured=None,
+            retracted=retracted,
+        )
         if not known or self.feedback is None or self.kind == "thesis":
             return estimate
         return self.feedback.refined(relation, estimate)
@@ -108,7 +117,14 @@ class CostModel:
         plan is the sum over its operators. An operator over stored graphs alone runs once, and its
         cost is spread over time (:meth:`Characteristics.loaded`).
         """
-        formula, quantities = COSTS[type(operator)](self, operator, *self._at_work(output, inputs))
+        formula, quantities = self._applied(operator, output, inputs)
+        return formula.cost(self.constants, *quantities)
+
+    def least_cost(
+        self, operator: PhysicalOperator, output: Characteristics, inputs: Inputs
+    ) -> float:
+        """A lower bound of the cost of the operator as :meth:`arranged`; quicker than both."""
+        formula, quantities = self._applied(operator, output, inputs, least=True)
         return formula.cost(self.constants, *quantities)
 
     def arranged(
@@ -120,12 +136,46 @@ class CostModel:
             return operator
         return arrange(self, operator, *self._at_work(output, inputs))
 
+    def saved(
+        self, operator: PhysicalOperator, output: Characteristics, inputs: Inputs
+    ) -> tuple[float, ...]:
+        """For each input what the operator costs less if another one holds its index.
+
+        Empty for an operator that shares no index.
+        """
+        spare = SAVED.get(type(operator))
+        if spare is None:
+            return ()
+        return spare(self, operator, *self._at_work(output, inputs))
+
     def explain(
         self, operator: PhysicalOperator, output: Characteristics, inputs: Inputs
     ) -> Explanation:
         """The formula of :meth:`cost` with the numbers put in."""
-        formula, quantities = COSTS[type(operator)](self, operator, *self._at_work(output, inputs))
+        formula, quantities = self._applied(operator, output, inputs)
         return formula.explained(operator.op, self.constants, quantities)
+
+    def _applied(
+        self,
+        operator: PhysicalOperator,
+        output: Characteristics,
+        inputs: Inputs,
+        *,
+        least: bool = False,
+    ) -> Applied:
+        """The formula of an operator with its quantities, retractions of its inputs included.
+
+        With ``least``, the quantities are lower bounds for all arrangements of the operator.
+        """
+        output, inputs = self._at_work(output, inputs)
+        of_class = COSTS[type(operator)]
+        if least:
+            of_class = LEAST_COSTS.get(type(operator), of_class)
+        formula, quantities = of_class(self, operator, output, inputs)
+        retractions = retractions_per_row(inputs)
+        if not retractions:
+            return formula, quantities
+        return formula.with_retractions, (*quantities, retractions)
 
     def _at_work(self, output: Characteristics, inputs: Inputs) -> tuple[Characteristics, Inputs]:
         if not self._any_stored:
@@ -142,10 +192,20 @@ ESTIMATES: Registry[type, Callable[[CostModel, Any, Inputs], Characteristics]] =
 COSTS: Registry[type, Callable[[CostModel, Any, Characteristics, Inputs], Applied]] = Registry()
 """The costs by class of physical operator, from the characteristics of its result and inputs."""
 
+LEAST_COSTS: Registry[type, Callable[[CostModel, Any, Characteristics, Inputs], Applied]] = (
+    Registry()
+)
+"""Lower bounds of the costs, by class of physical operator that a cost model arranges."""
+
 ARRANGEMENTS: Registry[
     type, Callable[[CostModel, Any, Characteristics, Inputs], PhysicalOperator]
 ] = Registry()
 """The arrangements by class of physical operator: the operator with its cheapest arguments."""
+
+SAVED: Registry[type, Callable[[CostModel, Any, Characteristics, Inputs], tuple[float, ...]]] = (
+    Registry()
+)
+"""The parts of costs for indexes that operators may share, by class of physical operator."""
 
 
 def edges_of(

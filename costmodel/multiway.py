@@ -1,21 +1,23 @@
 """The work of a multiway join, and the prefix orders that cost least.
 
 An arriving row of an atom binds variables; the other shared variables follow in the atom's order.
-For each, the shortest of the lists of the atoms beside bound variables is walked, and each value is
-looked up in the other atoms. The length of a list is that of a join of one column, from measured
-degrees where the catalog has them. The columns of an atom are taken as independent of each other;
-as edges around a vertex tend to close cycles, the share of look-ups that succeed is multiplied by
-one factor, with which the results are as many as the estimate of the join's result.
+For each, the lists of the atoms beside bound variables are looked up, the shortest is walked, and
+each value is looked up in the other atoms, which may have several rows if they have columns of
+their own. Look-ups and visits of rows are the work. The length of a list is that of a join of one
+column, from measured degrees where the catalog has them; the search ends at a list without rows.
+The columns of an atom are taken as independent of each other; as edges around a vertex tend to
+close cycles, the share of look-ups that succeed is multiplied by one factor, with which the results
+are as many as the estimate of the join's result.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import permutations
-from math import inf
+from dataclasses import replace
+from math import expm1, inf
+from typing import NamedTuple
 
-from ..algebra.joins import connected_to, join_variables
+from ..algebra.joins import connected_to, is_forest, join_variables
 from ..algebra.physical import MultiwayJoin
 from .characteristics import LARGEST, Characteristics
 from .joint import matches
@@ -27,12 +29,43 @@ Place = tuple[int, int]
 """An atom and one of its columns."""
 
 
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """Per time unit: rows walked and looked up, and rows that are joined in the end."""
+class Effort(NamedTuple):
+    """Per time unit: keys looked up, rows visited, and rows that are joined in the end."""
 
-    work: float
+    looked_up: float
+    visited: float
     rows: float
+
+    @property
+    def work(self) -> float:
+        """The look-ups and visits together."""
+        return self.looked_up + self.visited
+
+
+class _Prefix(NamedTuple):
+    """The first variables of an order after a row of an atom.
+
+    Attributes:
+        order: the variables after those of the row.
+        bound: for each bound variable the column whose value it has.
+        rows: the rows per time unit that agree so far.
+        looked_up: the lists and rows that were looked up so far, per time unit.
+        visited: the rows that were visited so far, per time unit.
+    """
+
+    order: tuple[int, ...]
+    bound: dict[int, Place]
+    rows: float
+    looked_up: float
+    visited: float
+
+
+def _by_work(prefix: _Prefix) -> tuple[float, tuple[int, ...]]:
+    return prefix.looked_up + prefix.visited, prefix.order
+
+
+def _by_rows(prefix: _Prefix) -> tuple[float, tuple[int, ...]]:
+    return prefix.rows, prefix.order
 
 
 class Extensions:
@@ -45,37 +78,63 @@ class Extensions:
 
     def __init__(self, join: MultiwayJoin, inputs: Sequence[Characteristics]) -> None:
         kept = held(join, inputs)
-        self.bindings = join.bindings
-        self.shared = join_variables(join.bindings)
+        bindings = join.bindings
+        self.bindings = bindings
+        self.shared = join_variables(bindings)
+        self._shared_of = [self.shared.intersection(binding) for binding in bindings]
+        self._has_own = [len(s) < len(b) for s, b in zip(self._shared_of, bindings, strict=True)]
+        self._atoms_of = {
+            v: [k for k, binding in enumerate(bindings) if v in binding] for v in self.shared
+        }
+        self._beside = {v: connected_to(bindings, v) & self.shared for v in self.shared}
+        self._is_forest = is_forest(bindings)
         self._atoms = [kept[read] for read in join.reads]
         self._matching: dict[tuple[Place, Place], float] = {}
         self._reads = join.reads
 
     def orders(self, delta: int) -> Iterator[tuple[int, ...]]:
         """The orders of the variables after a row of an atom; each is beside an earlier one."""
-        own = self.shared.intersection(self.bindings[delta])
-        missing = sorted(self.shared - own)
-        if len(missing) > MOST_PERMUTED:
-            yield self._grown(delta, missing)
-            return
-        for order in permutations(missing):
-            bound = set(own)
-            for variable in order:
-                if not connected_to(self.bindings, variable) & bound:
-                    break
-                bound.add(variable)
-            else:
+        missing = self.shared.difference(self.bindings[delta])
+        waiting: list[tuple[int, ...]] = [()]
+        while waiting:
+            order = waiting.pop()
+            if len(order) == len(missing):
                 yield order
+            waiting += [(*order, v) for v in reversed(self._next(delta, order))]
 
-    def _grown(self, delta: int, missing: list[int]) -> tuple[int, ...]:
-        order: tuple[int, ...] = ()
-        while missing:
-            bound = {*order, *self.bindings[delta]}
-            near = [v for v in missing if connected_to(self.bindings, v) & bound]
-            following = min(near, key=lambda v: self.effort(delta, (*order, v)).work)
-            missing.remove(following)
-            order = (*order, following)
-        return order
+    def _next(self, delta: int, order: tuple[int, ...]) -> list[int]:
+        """The variables that may follow the first ones of an order."""
+        bound = {*order, *self.shared.intersection(self.bindings[delta])}
+        return sorted(v for v in self.shared - bound if self._beside[v] & bound)
+
+    def cheapest_order(self, delta: int, closing: float = 1.0) -> tuple[int, ...]:
+        """The order with the least work after a row of an atom.
+
+        All orders of up to ``MOST_PERMUTED`` variables are compared. Of more variables, the one
+        that adds the least work is bound next; of forests, whose variables have one list each, the
+        one that leaves the fewest rows.
+        """
+        start = self._start(delta, closing)
+        missing = len(self.shared.difference(self.bindings[delta]))
+        if missing > MOST_PERMUTED or self._is_forest:
+            prefix = start
+            while len(prefix.order) < missing:
+                longer = [self._bind(prefix, v, closing) for v in self._next(delta, prefix.order)]
+                key = _by_rows if self._is_forest else _by_work
+                prefix = min(longer, key=key)
+            return prefix.order
+        best: _Prefix | None = None
+        waiting = [start]
+        while waiting:
+            prefix = waiting.pop()
+            if best is not None and _by_work(prefix) >= _by_work(best):
+                continue
+            if len(prefix.order) == missing:
+                best = prefix
+            followers = reversed(self._next(delta, prefix.order))
+            waiting += [self._bind(prefix, v, closing) for v in followers]
+        assert best is not None
+        return best.order
 
     def closings(self, delta: int, order: tuple[int, ...]) -> int:
         """The number of look-ups after which a result of a row is complete."""
@@ -87,26 +146,58 @@ class Extensions:
         Args:
             delta: the atom whose rows arrive.
             order: the variables that are bound, in order.
-            closing: multiplies the share of look-ups that succeed.
+            closing: multiplies the expected rows of look-ups.
         """
+        prefix = self._start(delta, closing)
+        for variable in order:
+            prefix = self._bind(prefix, variable, closing)
+        return Effort(min(prefix.looked_up, LARGEST), min(prefix.visited, LARGEST), prefix.rows)
+
+    def _start(self, delta: int, closing: float) -> _Prefix:
+        """A row of an atom, joined with the atoms that have no further shared variable."""
         bound = {v: (delta, c) for c, v in enumerate(self.bindings[delta]) if v in self.shared}
-        waiting = [k for k in range(len(self.bindings)) if k != delta]
-        rows, work = self._atoms[delta].arrival_rate, 0.0
-        for variable in (None, *order):
-            known = {*bound} if variable is None else {*bound, variable}
-            stage = [k for k in waiting if self.shared.intersection(self.bindings[k]) <= known]
-            waiting = [k for k in waiting if k not in stage]
-            if variable is not None:
-                length, first = min(self._lists(stage, variable, bound))
-                work += rows * len(stage)
-                rows = min(rows * length, LARGEST)
-                bound[variable] = (first, self.bindings[first].index(variable))
-                stage = [k for k in stage if k != first]
-                work += rows
-            for atom in stage:
-                work += rows
-                rows *= min(self._present(atom, bound) * closing, 1.0)
-        return Effort(min(work, LARGEST), rows)
+        start = _Prefix((), bound, self._atoms[delta].arrival_rate, 0.0, 0.0)
+        stage = [
+            k for k, shared in enumerate(self._shared_of) if k != delta and shared <= bound.keys()
+        ]
+        lists = [(self._rows_of(atom, bound, closing), atom) for atom in stage]
+        if not lists:
+            return start
+        walked, first = _walked(start, lists)
+        return _looked_up(walked, [_mean(length) for length, atom in lists if atom != first])
+
+    def _bind(self, prefix: _Prefix, variable: int, closing: float) -> _Prefix:
+        """Walks the shortest list of a variable, and looks each value up in the other atoms."""
+        before = prefix.bound
+        stage = [
+            k for k in self._atoms_of[variable] if self._shared_of[k] - {variable} <= before.keys()
+        ]
+        lists = list(self._lists(stage, variable, before))
+        walked, first = _walked(prefix, lists)
+        bound = {**before, variable: (first, self.bindings[first].index(variable))}
+        filled = {atom: _filled(length) or 1.0 for length, atom in lists}
+        others = [
+            self._rows_of(atom, bound, closing, filled.get(atom, 1.0))
+            for atom in stage
+            if atom != first
+        ]
+        longer = walked._replace(order=(*prefix.order, variable), bound=bound)
+        return _looked_up(longer, others)
+
+    def _rows_of(
+        self, atom: int, bound: dict[int, Place], closing: float, filled: float = 1.0
+    ) -> float:
+        """The expected rows of a look-up in an atom whose shared variables are all bound.
+
+        They are at most one, unless the atom has columns of its own. ``filled`` is the share of
+        look-ups that are made, since the others had no row in the list of the atom.
+        """
+        rows = self._atoms[atom].population
+        for column, variable in enumerate(self.bindings[atom]):
+            if variable in self.shared:
+                rows *= self._match(bound[variable], (atom, column))
+        rows *= closing / filled
+        return rows if self._has_own[atom] else min(rows, 1.0)
 
     def _lists(
         self, stage: Sequence[int], variable: int, bound: dict[int, Place]
@@ -117,14 +208,6 @@ class Extensions:
                 if other in bound and other != variable:
                     share = self._match(bound[other], (atom, column))
                     yield share * self._atoms[atom].population, atom
-
-    def _present(self, atom: int, bound: dict[int, Place]) -> float:
-        """The expected rows of an atom with the values of its bound variables."""
-        rows = self._atoms[atom].population
-        for column, variable in enumerate(self.bindings[atom]):
-            if variable in self.shared:
-                rows *= self._match(bound[variable], (atom, column))
-        return rows
 
     def _match(self, one: Place, other: Place) -> float:
         """The share of pairs of rows of two atoms that agree in two columns."""
@@ -138,9 +221,53 @@ class Extensions:
         return share
 
 
+def _walked(prefix: _Prefix, lists: Sequence[tuple[float, int]]) -> tuple[_Prefix, int]:
+    """Finds the list of each atom until one has no row, else walks the shortest.
+
+    Args:
+        prefix: the variables before.
+        lists: the mean length of the list of each atom, and the atom.
+
+    Returns:
+        The rows of the list of the second value, an atom.
+    """
+    looked_up, reached = prefix.looked_up, prefix.rows
+    for length, _ in lists:
+        looked_up += reached
+        reached *= _filled(length)
+    shortest, first = min(lists)
+    rows = min(reached * _mean(shortest), LARGEST)
+    return prefix._replace(rows=rows, looked_up=looked_up, visited=prefix.visited + rows), first
+
+
+def _looked_up(prefix: _Prefix, lengths: Sequence[float]) -> _Prefix:
+    """Looks the rows up in atoms with these rows each on average, the one with the fewest first.
+
+    Each row found is visited, and looked up in the next atom.
+    """
+    rows, looked_up, visited = prefix.rows, prefix.looked_up, prefix.visited
+    for length in sorted(lengths):
+        looked_up += rows
+        rows = min(rows * length, LARGEST)
+        visited += rows
+    return prefix._replace(rows=rows, looked_up=looked_up, visited=visited)
+
+
+def _filled(length: float) -> float:
+    """The share of lists with a row, of lists of this mean length over independent edges."""
+    return -expm1(-length)
+
+
+def _mean(length: float) -> float:
+    """The mean length of the lists that have a row."""
+    return length / filled if (filled := _filled(length)) > 0 else 1.0
+
+
 def held(join: MultiwayJoin, inputs: Sequence[Characteristics]) -> list[Characteristics]:
     """The inputs with the rows that the join holds: the valid ones, or those within horizons."""
     rows = list(inputs)
+    if join.horizons is None:
+        return rows
     for number, side in enumerate(inputs):
         atoms = zip(join.reads, join.horizons or [None] * len(join.reads), strict=True)
         bounds = [horizon for read, horizon in atoms if read == number]
@@ -156,15 +283,13 @@ def arranged(
     """The join with the cheapest order after the rows of each atom."""
     extensions = Extensions(join, inputs)
     factor = _closing(extensions, join.orders, output)
-    orders = []
-    for delta in range(len(join.bindings)):
-        efforts = ((extensions.effort(delta, o, factor).work, o) for o in extensions.orders(delta))
-        orders.append(min(efforts)[1])
+    deltas = range(len(join.bindings))
+    orders = [extensions.cheapest_order(delta, factor) for delta in deltas]
     return replace(join, orders=tuple(orders))
 
 
 def work(join: MultiwayJoin, output: Characteristics, inputs: Sequence[Characteristics]) -> float:
-    """The rows per time unit that a multiway join walks and looks up."""
+    """The keys per time unit that a multiway join looks up, and the rows that it visits."""
     extensions = Extensions(join, inputs)
     factor = _closing(extensions, join.orders, output)
     efforts = [extensions.effort(d, order, factor) for d, order in enumerate(join.orders)]

@@ -11,11 +11,23 @@ from functools import lru_cache
 from math import isfinite
 
 from ..algebra import physical
+from ..algebra.aggregates import COMPARING
+from ..algebra.lengths import longest
 from ..algebra.predicate import Predicate
 from ..algebra.window import Window
-from . import formulas, joins, multiway
-from .characteristics import Characteristics
-from .model import ARRANGEMENTS, COSTS, Applied, CostModel, Inputs, edges_of
+from . import estimates, formulas, hypercube, joins, multiway
+from .characteristics import LARGEST, Characteristics
+from .model import (
+    ARRANGEMENTS,
+    COSTS,
+    LEAST_COSTS,
+    SAVED,
+    Applied,
+    CostModel,
+    Inputs,
+    edges_of,
+)
+from .reached import ends_of, reached, words_of
 from .selectivity import condition
 
 HEADER_BYTES = 16
@@ -47,7 +59,17 @@ COSTS[physical.ReportRows] = lambda m, o, out, i: (
 )
 COSTS[physical.AggregateRows] = lambda m, o, out, i: (
     formulas.AGGREGATE,
-    (i[0].arrival_rate, i[0].population, len(o.aggregates), out.arrival_rate),
+    (
+        i[0].arrival_rate,
+        i[0].population,
+        len(o.aggregates),
+        sum(function in COMPARING for function, _ in o.aggregates),
+        out.arrival_rate,
+    ),
+)
+COSTS[physical.TopRows] = lambda m, o, out, i: (
+    formulas.TOP,
+    (i[0].arrival_rate, i[0].population, min(float(o.limit), LARGEST), out.arrival_rate),
 )
 COSTS[physical.Exchange] = lambda m, o, out, i: (
     formulas.EXCHANGE,
@@ -108,25 +130,124 @@ def _(
     return formulas.JOIN if ours else formulas.PATTERN, quantities
 
 
+@SAVED.add(physical.HashJoin)
+def _(
+    model: CostModel, join: physical.HashJoin, _output: Characteristics, inputs: Inputs
+) -> tuple[float, ...]:
+    """Under `thesis`, whose formulas know no shared indexes, nothing."""
+    if model.kind == "thesis":
+        return ()
+    rates = [i.arrival_rate for i in inputs]
+    sides = zip(rates, reversed(rates), joins.held(join, inputs), strict=True)
+    parts = [formulas.INDEX_OF_JOIN.cost(model.constants, *side) for side in sides]
+    return tuple([max(part, 0.0) for part in parts])
+
+
+@COSTS.add(physical.SemiJoin)
+def _(
+    model: CostModel, join: physical.SemiJoin, output: Characteristics, inputs: Inputs
+) -> Applied:
+    """Under `thesis`, which has no semi-join, formula 11 over the rows that a join emits."""
+    left, right = inputs
+    if model.kind == "thesis":
+        held = left.population, right.population
+        return formulas.PATTERN, (
+            left.arrival_rate,
+            right.arrival_rate,
+            *held,
+            output.arrival_rate,
+        )
+    rows = max(right.population, 1.0)
+    keys = joins.keys_of(join, right)
+    rates = left.arrival_rate, right.arrival_rate
+    share = min(keys / rows, 1.0)
+    return formulas.SEMI_JOIN, (*rates, left.population, keys, share, output.arrival_rate)
+
+
+@COSTS.add(physical.AntiJoin)
+def _(
+    model: CostModel, join: physical.AntiJoin, output: Characteristics, inputs: Inputs
+) -> Applied:
+    """Under `thesis`, which has no anti-join, formula 11."""
+    left, right = inputs
+    if model.kind == "thesis":
+        held = left.population, right.population
+        rates = left.arrival_rate, right.arrival_rate
+        return formulas.PATTERN, (*rates, *held, output.arrival_rate)
+    begins = joins.begun_keys(right)
+    keys = joins.keys_of(join, right)
+    share = min(begins / right.arrival_rate, 1.0) if right.arrival_rate else 1.0
+    visits = 2 * begins * joins.rows_of_key(join.keys, left)
+    rates = left.arrival_rate, right.arrival_rate
+    return formulas.ANTI_JOIN, (
+        *rates, left.population, keys, share, visits, output.arrival_rate,
+    )  # fmt: skip
+
+
+@COSTS.add(physical.LeftJoin)
+def _(
+    model: CostModel, join: physical.LeftJoin, output: Characteristics, inputs: Inputs
+) -> Applied:
+    """Under `thesis`, which has no left join, formula 11."""
+    left, right = inputs
+    rates = left.arrival_rate, right.arrival_rate
+    held = left.population, right.population
+    if model.kind == "thesis":
+        return formulas.PATTERN, (*rates, *held, output.arrival_rate)
+    if join.update_pattern is None:
+        return formulas.LEFT_JOIN, (*rates, *held, output.arrival_rate)
+    of_right = [join.bindings[1].index(variable) for variable in join.shared]
+    begins = joins.begun_keys(estimates.projected(right, tuple(of_right), model.reading))
+    share = min(begins / right.arrival_rate, 1.0) if right.arrival_rate else 1.0
+    of_left = [join.bindings[0].index(variable) for variable in join.shared]
+    visits = 2 * begins * joins.rows_of_key(of_left, left) + output.arrival_rate
+    return formulas.LEFT_JOIN_WITH_DELETIONS, (
+        *rates, *held, joins.keys_of(join, right), share, visits, output.arrival_rate,
+    )  # fmt: skip
+
+
 @COSTS.add(physical.MultiwayJoin)
 def _(
     model: CostModel, join: physical.MultiwayJoin, output: Characteristics, inputs: Inputs
 ) -> Applied:
-    """With own values, each partition walks and looks up its part of the rows."""
+    """With own values, each partition walks and looks up its part of the rows.
+
+    Partitions that are no cell of a hypercube have no results, so the others have more.
+    """
+    over = model.parallelism if join.own is not None else 1
+    if join.shares:
+        more = model.parallelism / join.least_partitions
+        output = replace(output, arrival_rate=output.arrival_rate * more)
+    results = replace(output, arrival_rate=output.arrival_rate * over)
+    return _joined_at_once(join, output, inputs, multiway.work(join, results, inputs) / over)
+
+
+@LEAST_COSTS.add(physical.MultiwayJoin)
+def _(
+    model: CostModel, join: physical.MultiwayJoin, output: Characteristics, inputs: Inputs
+) -> Applied:
+    """Without the walks and look-ups after the rows of each atom, which depend on the orders."""
+    return _joined_at_once(join, output, inputs, 0.0)
+
+
+def _joined_at_once(
+    join: physical.MultiwayJoin, output: Characteristics, inputs: Inputs, walked: float
+) -> Applied:
+    """The formula with this many look-ups and visits per time unit."""
     rate = sum([i.arrival_rate for i in inputs])
     population = sum([i.population for i in multiway.held(join, inputs)])
-    over = model.parallelism if join.own is not None else 1
-    results = replace(output, arrival_rate=output.arrival_rate * over)
-    walked = multiway.work(join, results, inputs) / over
     entered = len(physical.indexes_of(join)) / len(inputs)
-    quantities = rate, population, entered, walked, output.arrival_rate
     atoms = tuple([inputs[read] for read in join.reads])
+    places = sum([atom.arrival_rate for atom in atoms])
+    quantities = rate, population, entered, places, walked, output.arrival_rate
     if join.residual is not None and (rows := joins.pairs_of(join, output, atoms)):
         return formulas.MULTIWAY_WITH_RESIDUAL, (*quantities, rows)
     return formulas.MULTIWAY, quantities
 
 
-ARRANGEMENTS[physical.MultiwayJoin] = lambda m, o, out, i: multiway.arranged(o, out, i)
+ARRANGEMENTS[physical.MultiwayJoin] = lambda m, o, out, i: multiway.arranged(
+    hypercube.with_shares(o, i, m.parallelism) if o.shares else o, out, i
+)
 
 
 @COSTS.add(physical.SPath)
@@ -146,6 +267,21 @@ def _s_path(
     return formulas.PATH, (rate, n, k, rate_out)
 
 
+@COSTS.add(physical.PairPath)
+def _(
+    model: CostModel, path: physical.PairPath, output: Characteristics, inputs: Inputs
+) -> Applied:
+    if model.kind == "thesis":
+        return _s_path(model, path, output, inputs)
+    *edges, wanted = inputs
+    pairs = reached(model, path, tuple(edges))
+    rate, n, k = path_inputs(model, path, tuple(edges))
+    rates = rate, wanted.arrival_rate, pairs.arrival_rate
+    populations = pairs.population, sum([i.population for i in edges]), wanted.population
+    formula = formulas.PATH_OF_PAIRS if n > 1 else formulas.PATH_OF_PAIRS_OF_ONE
+    return formula, (*rates, *populations, n, k, output.arrival_rate)
+
+
 @COSTS.add(physical.SimplePath)
 def _(
     model: CostModel, path: physical.SimplePath, output: Characteristics, inputs: Inputs
@@ -155,6 +291,35 @@ def _(
     any_path = of_any.cost(model.constants, *quantities)
     formula = formulas.SIMPLE_PATH if n > 1 else formulas.SIMPLE_PATH_OF_ONE
     return formula, (rate, any_path, output.population, n, k)
+
+
+@COSTS.add(physical.TrailPath)
+def _(
+    model: CostModel, path: physical.TrailPath, output: Characteristics, inputs: Inputs
+) -> Applied:
+    """An edge looks up T roots with T ends, T = 1 + p/n, in each of k states. Where words have a
+    longest length, the p pairs pass over k - 1 edges each at most, so one of the pe valid edges is
+    on (k - 1)·p/pe of them."""
+    pairs = ends_of(model, inputs)
+    rate, n, k = path_inputs(model, path, pairs)
+    of_any, quantities = _s_path(model, path, output, pairs)
+    any_path = of_any.cost(model.constants, *quantities)
+    if longest(words_of(path.states, path.transitions, path.accepting)) is None:
+        looked_up = k * (1 + output.population / max(n, 1.0)) ** 2
+    else:
+        edges = sum([i.population for i in pairs])
+        looked_up = (k - 1) * output.population / max(edges, 1.0)
+    return formulas.TRAIL_PATH, (rate, any_path, looked_up)
+
+
+@COSTS.add(physical.ShortestPath)
+def _(
+    model: CostModel, path: physical.ShortestPath, output: Characteristics, inputs: Inputs
+) -> Applied:
+    rate, n, k = path_inputs(model, path, inputs)
+    edges = sum([i.population for i in inputs])
+    quantities = rate, edges, output.population, max(n, 1.0), k, path.every
+    return formulas.SHORTEST_PATH, (*quantities, output.arrival_rate)
 
 
 @COSTS.add(physical.SlidePath)

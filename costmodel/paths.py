@@ -12,6 +12,7 @@ from .characteristics import LARGEST, Characteristics
 from .derived import Reading, combinations, derived, of_values
 from .estimates import empty, union
 from .joins import CONCATENATION, join
+from .joint import matches
 from .selectivity import equal_columns
 
 
@@ -96,6 +97,9 @@ def _reachable(source: Characteristics, reading: Reading) -> Characteristics:
     digraph", Random Structures & Algorithms 1(1), 1990). The edges of the other pairs have the
     degree c·(1 - g) < 1. Paths of at most m edges connect no more pairs than formula 7 counts.
 
+    Measured degrees count walks. Above c = 1, where hubs make them more than uniform degrees would,
+    many walks lead to the same vertices, so c is the geometric mean of both, and at least 1.
+
     A pair of R^i is valid for v/i. A pair of the giant component is prolonged by a later edge of
     its source or its target, and not by other paths between the same vertices, which S_PATH does
     not emit. Where edges expire in the order of their arrival, each of the c edges of a vertex
@@ -103,8 +107,13 @@ def _reachable(source: Characteristics, reading: Reading) -> Characteristics:
     that order: of the c = d·d rows that d edges derive, one for each edge prolongs.
     """
     population, longest = source.population, source.longest_path or reading.longest_path
-    room = min(combinations(source.distinct), LARGEST)
-    degree = equal_columns(source.distinct[1], source.distinct[0]) * population
+    walks = matches(source, source, CONCATENATION.shared, ())[0]
+    degree = walks * population
+    if degree > 1:
+        uniform = equal_columns(source.distinct[1], source.distinct[0])
+        degree = min(degree, max(sqrt(walks * uniform) * population, 1.0))
+    vertices = 1 / walks if walks > 0 else LARGEST
+    room = min(combinations([min(values, vertices) for values in source.distinct]), LARGEST)
     share = _giant(degree)
     giant = min(share * share * room, _powers(population, degree, longest)[0])
     sparse, turns = _powers(population * (1 - share * share), degree * (1 - share), longest)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache, reduce
 from typing import Any
 
 from sqlglot import exp
@@ -77,8 +77,16 @@ class Condition:
 
 @lru_cache(maxsize=4096)
 def condition(predicate: Predicate) -> Condition:
-    """The compiled condition of a predicate over columns ``c0``, ``c1``, ..."""
-    node = predicate.expression
+    """The compiled condition of a predicate over columns ``c0``, ``c1``, ...
+
+    That of a connective in normal form is made of those of its parts, without parsing its text.
+    """
+    if predicate.form is not None and predicate.form.parts:
+        parts = [condition(part) for part in predicate.form.parts]
+        joined = reduce(_both if predicate.form.conjunction else _either, parts)
+        columns = frozenset[int]().union(*(part.limited for part in parts))
+        return replace(joined, measured=_when_asked(predicate), limited=columns)
+    node = predicate.parsed
     by_system_r = _compiled(node)
     limited = {
         int(column.name[1:])
@@ -89,6 +97,19 @@ def condition(predicate: Predicate) -> Condition:
         return by_system_r
     shares = measured(node, lambda part: _compiled(part).selectivity)
     return replace(by_system_r, measured=shares, limited=frozenset(limited))
+
+
+def _when_asked(predicate: Predicate) -> Measured:
+    """The shares of a predicate by distributions; it is parsed when they are first asked for."""
+
+    @cache
+    def shares() -> Measured:
+        return measured(predicate.parsed, lambda part: _compiled(part).selectivity)
+
+    def of_rows(distinct: Distinct, columns: Columns) -> tuple[float, float]:
+        return shares()(distinct, columns)
+
+    return of_rows
 
 
 def _compiled(node: Node) -> Condition:
@@ -139,16 +160,21 @@ def _equal(node: Node) -> Condition:
 
 
 def _and(node: Node) -> Condition:
-    left, right = _compiled(node.left), _compiled(node.right)
+    return _both(_compiled(node.left), _compiled(node.right))
+
+
+def _or(node: Node) -> Condition:
+    return _either(_compiled(node.left), _compiled(node.right))
+
+
+def _both(left: Condition, right: Condition) -> Condition:
     return Condition(
         lambda d: left.selectivity(d) * right.selectivity(d),
         lambda d: tuple(map(min, left.distinct(d), right.distinct(d))),
     )
 
 
-def _or(node: Node) -> Condition:
-    left, right = _compiled(node.left), _compiled(node.right)
-
+def _either(left: Condition, right: Condition) -> Condition:
     def selectivity(d: Distinct) -> float:
         a, b = left.selectivity(d), right.selectivity(d)
         return a + b - a * b

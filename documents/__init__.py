@@ -19,6 +19,6 @@ Start with: ``model.py``, then ``explained.py``.
 
 >>> from headrace.documents.matches import match_document
 >>> from headrace.languages import parse
->>> match_document(parse("Answer(x, y) <- a(x, y). WINDOW 1d").query).vertices
+>>> match_document(parse("Answer(x, y) <- a(x, y). WINDOW 1d")).vertices
 ('x', 'y')
 """

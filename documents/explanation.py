@@ -128,10 +128,10 @@ def explanation(planned: Planned, id_: str, asked: AskedDocument) -> Explanation
 
 
 def without_sources(catalog: Mapping[str, Any]) -> dict[str, Any]:
-    """Removes the sources and samples of a catalog: clients must not see paths and passwords."""
+    """Removes sources, samples and sinks of a catalog: clients must not see paths and passwords."""
     streams = {
         name: {field: value for field, value in stream.items() if field != "source"}
         for name, stream in catalog["streams"].items()
     }
-    rest = {field: value for field, value in catalog.items() if field != "sample"}
+    rest = {field: value for field, value in catalog.items() if field not in ("sample", "sinks")}
     return {**rest, "streams": streams}

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from ..languages.query.regular_query import (
+from ..languages.query.atoms import (
     Atom,
     Constant,
+    DerivedAtom,
     EdgeAtom,
     PathAtom,
-    RegularQuery,
     Term,
     VertexAtom,
 )
+from ..languages.query.checks import evaluation_order
+from ..languages.query.regular_query import RegularQuery
+from ..languages.query.value_columns import kinds_of, value_columns, values_in
 from ..languages.rq import printer
 from .model import Document, Optional
 
@@ -41,11 +44,13 @@ class Match(Document):
 def match_document(query: RegularQuery) -> Match:
     """Builds the graph of a result: the edges between variables, and the vertex columns.
 
-    An answer of several rules has no edges: each result may satisfy another rule.
+    An answer of several rules has no edges: each result may satisfy another rule. An atom with
+    values, or of a predicate of another number of columns than two, is no edge.
     """
     rules = [rule for rule in query.rules if rule.head == query.answer]
     rule = rules[0]
-    properties = {name for name, _ in rule.properties}
+    columns = value_columns(query.rules, evaluation_order(query.rules))
+    values = {name for name, _ in rule.properties} | values_in(rule.body, columns)
     edges = tuple(
         MatchEdge(
             source=_end(atom.source),
@@ -54,11 +59,12 @@ def match_document(query: RegularQuery) -> Match:
             path=atom.alias if isinstance(atom, PathAtom) else None,
         )
         for atom in rule.body
-        if atom.source is not atom.target
+        if not isinstance(atom, DerivedAtom)
+        if atom.source is not atom.target and not any(kinds_of(atom, columns))
     )
     return Match(
         edges=edges if len(rules) == 1 else (),
-        vertices=tuple(name for name in rule.variables if name not in properties),
+        vertices=tuple(name for name in rule.variables if name not in values),
     )
 
 
@@ -68,6 +74,8 @@ def _text(atom: Atom) -> str:
             return atom.predicate
         case EdgeAtom():
             return "|".join(f"{'^' * label.inverse}{label.ref}" for label in atom.labels)
+        case DerivedAtom():
+            return atom.predicate
         case PathAtom():
             return printer.path_text(atom.regex)
 

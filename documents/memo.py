@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..algebra.plan import NodeProperties
+from ..algebra.plan_parts import NodeProperties
 from ..algebra.properties import DeliveredProperties
 from ..costmodel.characteristics import Characteristics
 from ..memo import Winner as MemoWinner

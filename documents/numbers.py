@@ -58,6 +58,16 @@ class Unit:
     factor: float
     sign: str
 
+    @property
+    def of_work(self) -> str:
+        """The unit of costs in words: the work of operators for a length of the stream.
+
+        >>> Unit(3600.0, "h").of_work
+        'µs of work per hour of stream'
+        """
+        names = {sign: name for name, (_, sign) in _UNITS.items()}
+        return f"µs of work per {names.get(self.sign, self.sign)} of stream"
+
     def __call__(self, rate: float) -> str:
         """Converts a rate per time unit of the catalog to this unit, as text."""
         return number(rate * self.factor)
@@ -108,6 +118,15 @@ def share(part: float, whole: float) -> str:
         return "0%"
     percent = 100 * part / whole
     return "<1%" if percent < 0.5 else f"{percent:.0f}%"
+
+
+def counted(count: int, noun: str) -> str:
+    """Returns a number with its noun.
+
+    >>> counted(1, "file"), counted(2000, "file")
+    ('1 file', '2,000 files')
+    """
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def printable(name: str) -> str:

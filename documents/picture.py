@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import Field
 
-from ..algebra.notation import InputNames
+from ..algebra.notation import InputNames, origin
 from ..algebra.physical import (
     AutomatonPath,
     FilterRows,
@@ -19,12 +19,16 @@ from ..algebra.physical import (
     WindowScan,
     WindowScanUnion,
 )
-from ..algebra.plan import Estimate, PhysicalPlan, PlanNode
+from ..algebra.plan import PhysicalPlan
+from ..algebra.plan_parts import Estimate, PlanNode
 from ..notation import operators as notation
 from .model import Document
 from .numbers import Unit, per_unit, printable, seconds_in
 from .plan import PlanNodeDocument, plan_document
 from .query import LogicalDocument
+
+_NAME = "name "
+"""The beginning of the name of a fact that says where a name comes from."""
 
 
 class Fact(Document):
@@ -74,6 +78,13 @@ class PictureDocument(Document):
     def root(self) -> BoxDocument:
         """The box of the answer."""
         return self.boxes[-1]
+
+    @cached_property
+    def origins(self) -> Mapping[str, str]:
+        """Where the names come from that the query does not give, by name."""
+        facts = sorted((f.name, f.value) for box in self.boxes for f in box.facts)
+        prefix = len(_NAME)
+        return {name[prefix:]: value for name, value in facts if name.startswith(_NAME)}
 
     @cached_property
     def cost(self) -> float:
@@ -168,7 +179,7 @@ def _relations(plan: PhysicalPlan) -> list[str | None]:
 def _summary(node: PlanNode, inputs: Sequence[str], plan: PhysicalPlan) -> str:
     columns = ",".join(node.columns)
     below = [plan.nodes[i].columns for i in node.inputs]
-    arguments = node.operator.arguments(InputNames(inputs, below, plan.time_unit))
+    arguments = node.operator.arguments(InputNames(inputs, below, plan.time_unit, node.columns))
     if isinstance(node.operator, AutomatonPath):
         return f"{arguments} → {columns}"
     return arguments or columns
@@ -184,8 +195,16 @@ def _facts(node: PlanNode, inputs: Sequence[str], measured: str | None = None) -
         ("update pattern", properties.update_pattern.replace("_", " ")),
         ("computed by", properties.convention.replace("_", " ")),
         *_argument_facts(node.operator, inputs),
+        *_origins(node),
     ]
     return tuple(Fact(name=name, value=printable(value)) for name, value in facts)
+
+
+def _origins(node: PlanNode) -> list[tuple[str, str]]:
+    """Where the names come from that the query does not give."""
+    variables: Sequence[str] = getattr(node.operator, "variables", ())
+    generated = {name: origin(name) for name in (*node.columns, *variables)}
+    return [(f"{_NAME}{name}", of) for name, of in generated.items() if of is not None]
 
 
 def _argument_facts(operator: PhysicalOperator, inputs: Sequence[str]) -> list[tuple[str, str]]:

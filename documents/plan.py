@@ -6,7 +6,8 @@ from typing import Any, NotRequired, cast
 
 from typing_extensions import TypedDict
 
-from ..algebra.plan import Estimate, NodeProperties, PhysicalPlan, PlanWindow
+from ..algebra.plan import PhysicalPlan
+from ..algebra.plan_parts import Estimate, NodeProperties, PlanWindow
 
 
 class PlanNodeDocument(TypedDict):

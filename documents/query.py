@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import Field
 
+from ..algebra import scalar
 from ..algebra import text as algebra_text
-from ..algebra.logical import LogicalExpression, WScan
-from ..algebra.notation import InputNames, ends
+from ..algebra.logical import Compute, LogicalExpression, Path, Pattern, Project, Trail, WScan
+from ..algebra.notation import InputNames, ends, value
 from ..languages.rq import printer
 from ..notation import operators as notation
-from ..planning.planner import Translated
+from ..planning.translating import Translated
 from .model import Document
 
 EXPLAIN_VERSION = 1
@@ -113,7 +115,7 @@ def logical_document(translated: Translated) -> LogicalDocument:
         **stage_head(translated),
         canonical=canonical_text(translated),
         columns=query.columns,
-        nodes=logical_nodes(query.expression, time_unit),
+        nodes=logical_nodes(query.expression, time_unit, query.columns),
         time_unit=time_unit,
     )
 
@@ -133,9 +135,15 @@ def canonical_text(translated: Translated) -> str:
     return algebra_text.text(translated.logical.expression, translated.catalog.time_unit)
 
 
-def logical_nodes(root: LogicalExpression, time_unit: str) -> tuple[LogicalNode, ...]:
-    """Returns the operators of an expression, inputs first; equal sub-expressions are one node."""
+def logical_nodes(
+    root: LogicalExpression, time_unit: str, answer: Sequence[str] = ()
+) -> tuple[LogicalNode, ...]:
+    """Returns the operators of an expression, inputs first; equal sub-expressions are one node.
+
+    ``answer`` are the names of the columns of the whole expression.
+    """
     nodes: dict[LogicalExpression, LogicalNode] = {}
+    names: dict[LogicalExpression, tuple[str, ...]] = {}
     pending = [root]
     while pending:
         expression = pending[-1]
@@ -145,7 +153,10 @@ def logical_nodes(root: LogicalExpression, time_unit: str) -> tuple[LogicalNode,
             if not missing:
                 pending.pop()
             continue
-        op, text = _operator_text(expression, time_unit)
+        below = [names[e] for e in expression.inputs]
+        own = tuple(answer) if expression is root else ()
+        op, text = _operator_text(expression, time_unit, below, own)
+        names[expression] = _column_names(expression, below)
         nodes[expression] = LogicalNode(
             id=len(nodes),
             op=op,
@@ -158,10 +169,38 @@ def logical_nodes(root: LogicalExpression, time_unit: str) -> tuple[LogicalNode,
     return tuple(nodes.values())
 
 
-def _operator_text(expression: LogicalExpression, time_unit: str) -> tuple[str, str]:
+def _column_names(
+    expression: LogicalExpression, below: Sequence[tuple[str, ...]]
+) -> tuple[str, ...]:
+    """The names of the columns of an expression, after the query and the names of its inputs."""
+    operator = expression.operator
+    if expression.columns:
+        return expression.columns
+    match operator:
+        case WScan():
+            return ("src", "trg", *operator.properties)
+        case Pattern():
+            return tuple(map(operator.name, operator.output))
+        case Project(columns):
+            return tuple(below[0][column] for column in columns)
+        case Compute(values):
+            return tuple(value(scalar.text(of), below[0]) for of in values)
+        case _ if (
+            below and len(below[0]) == expression.width and not isinstance(operator, Path | Trail)
+        ):
+            return below[0]
+        case _:
+            return ends(expression.width)
+
+
+def _operator_text(
+    expression: LogicalExpression,
+    time_unit: str,
+    columns: Sequence[Sequence[str]],
+    own: Sequence[str],
+) -> tuple[str, str]:
     inputs = expression.inputs
     names = [e.operator.label if isinstance(e.operator, WScan) else e.name for e in inputs]
     steps = [notation.step_name(name, position) for position, name in enumerate(names)]
-    columns = [ends(e.width) for e in inputs]
     operator = expression.operator
-    return operator.op, operator.arguments(InputNames(steps, columns, time_unit))
+    return operator.op, operator.arguments(InputNames(steps, columns, time_unit, own))

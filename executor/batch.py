@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -53,9 +54,14 @@ class Batch:
 
     @staticmethod
     def empty(width: int) -> Batch:
-        """No rows of ``width`` columns."""
-        none = np.empty(0, np.int64)
-        return Batch(np.empty((width, 0), np.int64), none, none)
+        """No rows of ``width`` columns; the same batch for the same width."""
+        return _empty(width)
+
+    def pieces(self, rows: int) -> Iterator[Batch]:
+        """Cuts the batch into pieces of at most ``rows`` rows."""
+        for start in range(0, len(self), rows):
+            part = slice(start, start + rows)
+            yield Batch(self.columns[:, part], self.ts[part], self.exp[part])
 
     def take(self, rows: IntArray | NDArray[np.bool_]) -> Batch:
         """The chosen rows: positions in rising order, or a mask."""
@@ -68,6 +74,12 @@ class Batch:
     def project(self, columns: Sequence[int]) -> Batch:
         """A batch of chosen columns: its column ``i`` is column ``columns[i]`` of this one."""
         return Batch(self.columns[np.asarray(columns, np.int64)], self.ts, self.exp)
+
+
+@cache
+def _empty(width: int) -> Batch:
+    none = np.empty(0, np.int64)
+    return Batch(np.empty((width, 0), np.int64), none, none)
 
 
 def without_repeated_ends(batch: Batch) -> Batch:

@@ -11,8 +11,9 @@ no search would have chosen it.
 from __future__ import annotations
 
 from ..algebra.physical import Exchange, FilterRows
-from ..algebra.plan import PhysicalPlan, PlanError
-from ..algebra.properties import ANY, BROADCAST, SINGLE, Convention, Distribution, UpdatePattern
+from ..algebra.plan import PhysicalPlan
+from ..algebra.plan_parts import PlanError
+from ..algebra.properties import ANY, COPIED, SINGLE, Convention, Distribution, UpdatePattern
 from . import predicates
 from .scans import reached, scan_inputs
 
@@ -84,7 +85,7 @@ def distributions(plan: PhysicalPlan) -> dict[int, Distribution]:
             lie[i] = _distribution(plan, i, [lie[k] for k in node.inputs])
         except ValueError as error:
             raise PlanError(f"node {i} ({node.op}): {error}") from error
-    if lie[plan.root] == BROADCAST:
+    if lie[plan.root].spread in COPIED:
         op = plan.nodes[plan.root].op
         raise PlanError(f"node {plan.root} ({op}): the root would return every row several times")
     return lie
@@ -94,6 +95,11 @@ def _distribution(plan: PhysicalPlan, node: int, inputs: list[Distribution]) -> 
     operator = plan.nodes[node].operator
     if all(below is Convention.SPARK_SQL for below, _ in operator.conventions):
         raise ValueError("its input is not a scan with filters and projections only")
+    if operator.least_partitions > plan.parallelism:
+        cells = operator.least_partitions
+        raise ValueError(f"its hypercube has {cells} cells for {plan.parallelism} partitions")
+    if not operator.reads_cells and any(below.cells is not None for below in inputs):
+        raise ValueError("its input lies in cells, which only MULTIWAY_JOIN with shares reads")
     if plan.parallelism > 1:
         return operator.distribution(inputs)
     if isinstance(operator, Exchange):

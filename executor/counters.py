@@ -18,7 +18,8 @@ from typing import Final, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from .batch import FOREVER, Batch
+from .batch import Batch, IntArray
+from .kernels.counting import validity_of
 
 Tally = NDArray[np.float64]
 """Counts of a coalescing kernel, at the positions :data:`ADDED_VALIDITY` and :data:`DROPPED`.
@@ -91,11 +92,49 @@ def counters_of(rows: Batch) -> Counters:
 
     A retraction subtracts the validity that its row would still have had.
     """
-    is_retraction = rows.exp < 0
-    until = np.where(is_retraction, ~rows.exp, rows.exp)
-    sign = np.where(is_retraction, -1, 1)
-    endless = until == FOREVER
-    lasting = np.where(endless, 0.0, sign * (until - rows.ts).astype(np.float64))
-    return Counters(
-        rows_out=len(rows), endless=int(sign[endless].sum()), validity=float(lasting.sum())
-    )
+    endless, validity = validity_of(*map(_readable, (rows.ts, rows.exp)))
+    return Counters(rows_out=len(rows), endless=endless, validity=validity)
+
+
+def _readable(times: IntArray) -> IntArray:
+    """An array in the one form that the kernel is compiled for."""
+    return times if times.flags.carray else np.require(times, np.int64, ["C", "W"])
+
+
+class Work:
+    """The work of an operator, or the rows of an input, added up batch by batch.
+
+    The attributes are those of :class:`Counters`, without the state.
+    """
+
+    __slots__ = ("dropped", "endless", "rows_in", "rows_out", "seconds", "validity")
+
+    def __init__(self) -> None:
+        self.rows_in = self.rows_out = self.dropped = self.endless = 0
+        self.validity = self.seconds = 0.0
+
+    def add(self, rows: Batch, added: float | None = None) -> None:
+        """Counts returned rows.
+
+        Args:
+            rows: the rows.
+            added: the validity that they add, if the operator coalesces; by default each row
+                counts in full (:func:`counters_of`).
+        """
+        endless, validity = validity_of(rows.ts, rows.exp)
+        self.rows_out += len(rows)
+        self.endless += endless
+        self.validity += validity if added is None else added
+
+    def counters(self, state_entries: int = 0, state_bytes: int = 0) -> Counters:
+        """The counters so far, with the present state."""
+        return Counters(
+            self.rows_in,
+            self.rows_out,
+            self.dropped,
+            self.endless,
+            self.validity,
+            self.seconds,
+            state_entries,
+            state_bytes,
+        )

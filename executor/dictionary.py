@@ -14,13 +14,14 @@ hold expired rows with a freed code: they treat such rows as absent.)
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from .batch import FOREVER, IntArray
+from .batch import FOREVER, Batch, IntArray
 from .kernels import vertices as kernel
 from .kernels.tables import EMPTY, capacity_for, enlarged
 from .schedule import Schedule
@@ -35,6 +36,10 @@ _NAMES = {
     kernel.NUMBER: "number",
     kernel.BOOLEAN: "boolean",
 }
+
+
+BLOCK_ROWS: Final = 131_072
+"""The most rows of one block of results: the text of a block has to fit into 2 GB."""
 
 
 class Dictionary:
@@ -148,6 +153,11 @@ class Dictionary:
         return np.asarray(self._entries[codes, kernel.START]), self.kinds(codes) == kernel.INTEGER
 
     @property
+    def strings(self) -> NDArray[np.uint8]:
+        """The bytes of strings, for kernels that compare values; valid as long as :attr:`table`."""
+        return self._heap
+
+    @property
     def table(self) -> IntArray:
         """The entries by code (fields of :mod:`headrace.executor.kernels.vertices`), for kernels
         that compare values; valid until the next call that encodes or purges."""
@@ -258,3 +268,13 @@ def _kind_of(kind: pa.DataType) -> int:
     if pa.types.is_floating(kind):
         return kernel.NUMBER
     return kernel.BOOLEAN if pa.types.is_boolean(kind) else kernel.INTEGER
+
+
+def decoded(batch: Batch, dictionary: Dictionary, names: Sequence[str]) -> pa.RecordBatch:
+    """Decodes a batch of results: columns of these names, ``ts`` and ``exp`` (null: endless)."""
+    columns = [
+        *(dictionary.decode(codes) for codes in batch.columns),
+        pa.array(batch.ts),
+        pa.array(batch.exp, mask=batch.exp == FOREVER),
+    ]
+    return pa.RecordBatch.from_arrays(columns, [*names, "ts", "exp"])

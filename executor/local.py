@@ -13,10 +13,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..algebra.plan import PhysicalPlan, PlanStream
+from ..algebra.plan import PhysicalPlan
+from ..algebra.plan_parts import PlanStream
 from .batch import FOREVER, Batch, merged
-from .counters import Counters, counters_of
+from .counters import Counters
 from .dictionary import Dictionary
+from .encoding import EdgeReader, encode, times_of
 from .operators.rewindow import kept_beyond
 from .partitioned import Partitioned, plan_counters
 from .pipeline import Pipeline
@@ -81,10 +83,7 @@ class LocalRun:
         self._plan = plan
         self._streams = streams_read(plan)
         self._scan_inputs = scan_inputs(plan)
-        self._passed = {
-            scan_input.node: [Counters()] * len(scan_input.predicates)
-            for scan_input in self._scan_inputs
-        }
+        self._reader = EdgeReader(self._scan_inputs, self.dictionary)
         self._reorder_buffers = {
             scan_input.node: ReorderBuffer() for scan_input in self._scan_inputs
         }
@@ -100,12 +99,12 @@ class LocalRun:
         Raises:
             ValueError: for edges out of order or of the wrong vertex type.
         """
-        return self._processed(
-            {
-                scan_input.node: [self._selected(scan_input, batch) for batch in edges]
-                for scan_input in self._scan_inputs
-            }
-        )
+        self._tick()
+        rows: dict[int, list[Batch]] = {}
+        for batch in edges:
+            for node, encoded in self._reader.read(batch).items():
+                rows.setdefault(node, []).append(encoded)
+        return self.partitioned.process({node: merged(parts) for node, parts in rows.items()})
 
     def take(self, edges: Sequence[pa.RecordBatch], clock: int | None = None) -> Batch:
         """Processes record batches in any order; returns the results up to the new watermark.
@@ -143,35 +142,24 @@ class LocalRun:
             node: [batch for table in buffer.due(self.watermark.at) for batch in table.to_batches()]
             for node, buffer in self._reorder_buffers.items()
         }
-        return self._processed(due, until)
-
-    def _processed(
-        self, selected: Mapping[int, Sequence[pa.RecordBatch]], until: int | None = None
-    ) -> Batch:
-        """Processes the selected edges of each scan input, by node; every batch is sorted by ts."""
-        if self.partitioned.now is not None:
-            self.dictionary.tick(self.partitioned.now)
+        self._tick()
         rows = {}
         for scan_input in self._scan_inputs:
-            encoded = [
-                scan_input.encode(batch, self.dictionary) for batch in selected[scan_input.node]
-            ]
-            rows[scan_input.node] = merged([Batch.empty(len(scan_input.columns)), *encoded])
+            encoded = [encode(scan_input, batch, self.dictionary) for batch in due[scan_input.node]]
+            rows[scan_input.node] = merged([Batch.empty(scan_input.width), *encoded])
         if until is not None:
             until = aligned_time(until, self._plan.evaluate_every)
         return self.partitioned.process(rows, until)
 
+    def _tick(self) -> None:
+        """Frees the codes of expired values now and then."""
+        if self.partitioned.now is not None:
+            self.dictionary.tick(self.partitioned.now)
+
     def _selected(self, scan_input: ScanInput, edges: pa.RecordBatch) -> pa.RecordBatch:
         """The edges that a scan input selects; counts the output of its scan and of each filter."""
         *before, selected = scan_input.steps(edges)
-        for i, remaining in enumerate(before):
-            ts = np.array(remaining["ts"].cast(pa.int64()), np.int64)
-            rows = Batch(
-                np.empty((0, len(ts)), np.int64), scan_input.start(ts), scan_input.expiry(ts)
-            )
-            self._passed[scan_input.node][i] = self._passed[scan_input.node][i].then(
-                counters_of(rows)
-            )
+        self._reader.count(scan_input, [times_of(remaining) for remaining in before])
         return selected
 
     def _set_aside(self, edges: pa.RecordBatch) -> None:
@@ -205,7 +193,10 @@ class LocalRun:
     @property
     def counters(self) -> dict[int, Counters]:
         """Counters by node id; those of a scan input have only the rows of its output."""
-        return plan_counters(self._plan, self.partitioned.counters, self._passed)
+        passed = {
+            node: [work.counters() for work in works] for node, works in self._reader.passed.items()
+        }
+        return plan_counters(self._plan, self.partitioned.counters, passed)
 
 
 def run_plan(plan: PhysicalPlan, edges: Iterable[Edge], batch_rows: int = 4096) -> Iterator[Result]:

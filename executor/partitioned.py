@@ -14,6 +14,7 @@ from dataclasses import replace
 from ..algebra.physical import FilterRows
 from ..algebra.plan import PhysicalPlan
 from .batch import Batch, merged
+from .cells import codes_in_cells
 from .counters import Counters
 from .dictionary import Dictionary
 from .partitions import Partition
@@ -31,16 +32,18 @@ def pipeline_of(
         PlanError: for an operator that cannot run, with the node's id.
     """
     nodes = [StageNode(i, plan.nodes[i].operator, plan.nodes[i].inputs) for i in stage.nodes]
-    inputs = [StageInput(flow.port, flow.width) for flow in stage.inputs]
-    return Pipeline(nodes, inputs, stage.outputs, dictionary, partition)
+    inputs = [StageInput(flow.port, flow.width, flow.cells) for flow in stage.inputs]
+    ranges = [scan.range for _, scan in plan.scans if scan.range is not None]
+    renewal = max(ranges, default=1)
+    return Pipeline(nodes, inputs, stage.outputs, dictionary, partition, renewal=renewal)
 
 
 def stage_counters(stage: Stage, partition: Partition, pipeline: Pipeline) -> dict[int, Counters]:
     """The counters of a stage's operators in one partition, by node id.
 
     The scan inputs and exchanges that lead into the stage have counters, too. The rows of an
-    EXCHANGE are the rows that arrive through it. The sum over partitions and stages counts a
-    broadcast row once.
+    EXCHANGE are the rows that arrive through it. The sum over partitions and stages counts a row
+    with several copies once.
     """
     counters: dict[int, Counters] = {}
     for flow in stage.inputs:
@@ -143,6 +146,9 @@ class Partitioned:
             return [rows] * count
         if flow.spread == "single":
             return [rows, *[Batch.empty(flow.width)] * (count - 1)]
+        if flow.cells is not None:
+            placed = codes_in_cells(flow.cells, rows, self._dictionary)
+            return [rows.take(placed.on(k)) for k in range(count)]
         target = self._dictionary.partitions(rows.columns[flow.column], count)
         return [rows.take(target == k) for k in range(count)]
 

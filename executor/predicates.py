@@ -19,9 +19,10 @@ import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
-from ..algebra import predicate
-from ..algebra.plan import PlanError
-from ..algebra.predicate import PredicateError
+from ..algebra import predicate_syntax as syntax
+from ..algebra.plan_parts import PlanError
+from ..algebra.predicate import Predicate
+from ..algebra.predicate_syntax import PredicateError
 from ..algebra.scalar import Column, Literal, Value
 from ..algebra.values import PropertyType
 from .batch import IntArray
@@ -34,14 +35,14 @@ _ORDERS: Final = (exp.LT, exp.LTE, exp.GT, exp.GTE)
 
 
 def checked(sql: str, width: int) -> exp.Expression:
-    """Parses and checks a predicate of a plan (:func:`headrace.algebra.predicate.checked`).
+    """Parses and checks a predicate of a plan (:func:`headrace.algebra.predicate_syntax.checked`).
 
     Raises:
         PlanError: if the predicate does not parse, names a column that does not exist, or is not
             on the allow-list.
     """
     try:
-        return predicate.checked(sql, width)
+        return syntax.checked(sql, width)
     except PredicateError as error:
         raise PlanError(str(error)) from error
 
@@ -61,14 +62,14 @@ def spark_sql(sql: str, types: Sequence[PropertyType]) -> str:
     def fixed(node: exp.Expression) -> exp.Expression:
         if isinstance(node, exp.Is):
             return exp.maybe_parse(
-                f"{value_sql(predicate.questioned(node, sql), types)} IS NULL", dialect="spark"
+                f"{value_sql(syntax.questioned(node, sql), types)} IS NULL", dialect="spark"
             )
-        if not isinstance(node, predicate.COMPARISONS):
+        if not isinstance(node, syntax.COMPARISONS):
             return node
-        left, right = predicate.sides(node, sql, len(types))
+        left, right = syntax.sides(node, sql, len(types))
         return exp.maybe_parse(comparison_sql(type(node), left, right, types), dialect="spark")
 
-    normal = predicate.checked(predicate.Predicate(sql).normal.sql)
+    normal = syntax.checked(Predicate(sql).normal.sql)
     return normal.copy().transform(fixed).sql(dialect="spark")
 
 
@@ -82,7 +83,7 @@ def mask(sql: str, columns: Sequence[pa.Array[Any]]) -> Mask:
         PlanError: as :func:`checked`.
     """
     tree = checked(sql, len(columns))
-    for place in sorted(predicate.columns_of(tree)):
+    for place in sorted(syntax.columns_of(tree)):
         if pa.types.is_union(columns[place].type):
             return _mask_of_mixed(sql, columns, place)
     rows = len(columns[0])
@@ -91,15 +92,15 @@ def mask(sql: str, columns: Sequence[pa.Array[Any]]) -> Mask:
     def outcome(node: exp.Expression) -> Outcome:
         match node:
             case exp.Is():
-                known = scalars.known(predicate.questioned(node, sql))
+                known = scalars.known(syntax.questioned(node, sql))
                 return ~known, known
             case exp.In():
-                value, literals = predicate.alternatives(node, sql)
+                value, literals = syntax.alternatives(node, sql)
                 left = scalars.of(value)
                 options = [compared(exp.EQ, left, scalars.of(x), rows) for x in literals]
                 return reduce(_either, options)
             case _:
-                left, right = map(scalars.of, predicate.sides(node, sql))
+                left, right = map(scalars.of, syntax.sides(node, sql))
                 return compared(type(node), left, right, rows)
 
     return _truth(tree, rows, outcome)[0]
@@ -126,7 +127,7 @@ def code_mask(
     if tree.find(*_ORDERS, exp.Is, exp.In):
         return None
     for comparison in tree.find_all(exp.EQ, exp.NEQ):
-        for side in predicate.sides(comparison, sql, width):
+        for side in syntax.sides(comparison, sql, width):
             match side:
                 case Column(position) if vertices is None or position in vertices:
                     continue
@@ -143,7 +144,7 @@ def code_mask(
         return constant(value.value)
 
     def outcome(node: exp.Expression) -> Outcome:
-        left, right = map(coded, predicate.sides(node, sql, width))
+        left, right = map(coded, syntax.sides(node, sql, width))
         equal = np.broadcast_to(np.asarray(left == right), rows)
         return (equal, ~equal) if isinstance(node, exp.EQ) else (~equal, equal)
 

@@ -2,7 +2,7 @@
 
 A :class:`ScanInput` of a plan is a WSCAN or WSCAN_UNION node and the chain above it, up to the
 TO_KERNEL that hands its rows to compiled operators. The reader of a source selects the rows of a
-scan input and encodes them as a batch (:meth:`ScanInput.encode`). In process
+scan input, and :mod:`headrace.executor.encoding` encodes them as a batch. In process
 :meth:`ScanInput.select` selects them; on Spark SQL does, made from the same predicates by
 :func:`headrace.executor.predicates.spark_sql`.
 
@@ -21,12 +21,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..algebra.physical import FilterRows, ProjectColumns, ToKernel, WindowScan, WindowScanUnion
-from ..algebra.plan import PhysicalPlan, PlanError, PlanStream
+from ..algebra.plan import PhysicalPlan
+from ..algebra.plan_parts import PlanError, PlanStream
 from ..algebra.predicate import Predicate
 from ..algebra.values import PropertyType, VertexType
 from . import predicates
-from .batch import FOREVER, Batch, IntArray
-from .dictionary import Dictionary
+from .batch import FOREVER, IntArray
 from .predicates import Mask
 from .slides import align_to_slide
 from .values import ARROW_TYPES
@@ -40,6 +40,9 @@ OWN_TIME = "ts"
 DELETES: Field = ("op", "string")
 """The column that is ``-`` in a deletion."""
 
+
+ENDS = ("src", "trg")
+"""The columns of the vertices."""
 
 MOST_FILTERS = 64
 """The largest number of FILTERs in one scan input."""
@@ -116,6 +119,11 @@ class ScanInput:
         """The begin of validity: ``ts``, or the next report with evaluation per slide."""
         return align_to_slide(ts, self.every)
 
+    @property
+    def is_selective(self) -> bool:
+        """Whether it selects edges by more than their labels."""
+        return bool(self.predicates) or any(scan.predicate is not None for scan in self.scan.scans)
+
     def select(self, edges: pa.RecordBatch) -> pa.RecordBatch:
         """The edges that the scan and all predicates select, in their order.
 
@@ -131,12 +139,21 @@ class ScanInput:
         chosen = edges.filter(pc.is_in(edges["label"], labels))
         if "stream" in edges.schema.names:
             chosen = chosen.filter(pc.equal(chosen["stream"], pa.scalar(self.scan.stream)))
+        return [chosen.take(rows) for rows in self.narrowed(chosen, every_row(chosen))]
+
+    def narrowed(self, edges: pa.RecordBatch, rows: IntArray) -> list[IntArray]:
+        """The positions of edges after the scan, then after each further predicate.
+
+        Args:
+            edges: as in :meth:`select`.
+            rows: the positions of the edges of the scan's stream and labels.
+        """
+        steps = [rows]
         if any(scan.predicate is not None for scan in self.scan.scans):
-            chosen = chosen.filter(pa.array(self._scanned(chosen)))
-        steps = [chosen]
+            steps = [rows[self._scanned(edges.take(rows))]]
         for sql in self.predicates:
-            satisfies = predicates.mask(sql, self._values(steps[-1]))
-            steps.append(steps[-1].filter(pa.array(satisfies)))
+            remaining = edges.take(steps[-1])
+            steps.append(steps[-1][predicates.mask(sql, self._values(remaining))])
         return steps
 
     def _scanned(self, edges: pa.RecordBatch) -> Mask:
@@ -150,48 +167,43 @@ class ScanInput:
             selected |= of_label
         return selected
 
-    def encode(self, edges: pa.RecordBatch, dictionary: Dictionary) -> Batch:
-        """Encodes selected edges, sorted by ts, as a batch of dictionary codes.
-
-        In a stream with deletions an edge with ``-`` in the column ``op`` is a deletion. Its expiry
-        is the negative one (:class:`headrace.executor.batch.Batch`) of an edge of the same ts.
-
-        Raises:
-            ValueError: if a vertex is null or a value does not have the declared type.
-        """
-        ts = np.array(edges["ts"].cast(pa.int64()), np.int64)
-        exp = self.expiry(ts)
-        columns = np.empty((len(self.columns), len(ts)), np.int64)
-        for place, field in enumerate(self.returned):
-            values = self._typed(edges, field)
-            if field[0] in ("src", "trg") and values.null_count:
-                raise ValueError(f"{values.null_count} of {len(values)} vertices are null")
-            columns[place] = dictionary.encode(values, exp)
-        if self.deletes and "op" in edges.schema.names:
-            deletes = np.array([op == "-" for op in edges["op"].to_pylist()], np.bool_)
-            exp = np.where(deletes, ~exp, exp)
-        return Batch(columns, self.start(ts), exp)
-
     def _values(self, edges: pa.RecordBatch) -> list[pa.Array[Any]]:
         """The scan's columns."""
-        return [self._typed(edges, field) for field in self.fields]
+        present = {name: edges[name] for name in edges.schema.names}
+        return [self.typed(present.get(name), name, edges.num_rows) for name, _ in self.fields]
 
-    def _typed(self, edges: pa.RecordBatch, field: Field) -> pa.Array[Any]:
-        """A column cast to its declared type; a string is never cast to an integer."""
-        name, kind = field
-        if name not in edges.schema.names and name not in ("src", "trg"):
-            empty: pa.Array[Any] = pa.nulls(edges.num_rows, ARROW_TYPES[kind])
+    def typed(self, column: Any, name: str, rows: int) -> pa.Array[Any]:
+        """A column cast to its declared type; a string is never cast to an integer.
+
+        Args:
+            column: the column; None if the edges do not have it.
+            name: the name of the column.
+            rows: the number of edges.
+
+        Raises:
+            ValueError: if a value does not have the declared type.
+        """
+        kind = self.vertex_type if name in ENDS else dict(self.fields)[name]
+        if column is None:
+            empty: pa.Array[Any] = pa.nulls(rows, ARROW_TYPES[kind])
             return empty
-        column: Any = edges[name]
+        if column.type == ARROW_TYPES[kind]:
+            own: pa.Array[Any] = column
+            return own
         if kind == "string":
             column = column.cast(pa.string())
         elif column.null_count < len(column) and not _fits(column.type, kind):
-            what = "integer vertices" if name in ("src", "trg") else f"values of {kind} in {name}"
+            what = "integer vertices" if name in ENDS else f"values of {kind} in {name}"
             raise ValueError(
                 f"stream {self.scan.stream!r} has {what}, but its rows hold {column.type}"
             )
         typed: pa.Array[Any] = column.cast(ARROW_TYPES[kind], safe=kind != "number")
         return typed
+
+
+def every_row(edges: pa.RecordBatch) -> IntArray:
+    """The positions of all edges."""
+    return np.arange(edges.num_rows, dtype=np.int64)
 
 
 def _fits(actual: pa.DataType, kind: PropertyType) -> bool:
@@ -233,7 +245,7 @@ def scan_inputs(plan: PhysicalPlan) -> tuple[ScanInput, ...]:
                 chains[node.id] = replace(below, node=node.id, predicates=(*below.predicates, sql))
             case ProjectColumns(columns=columns) if below is not None:
                 if not set(columns) <= set(range(len(below.columns))):
-                    raise PlanError(f"node {node.id} ({node.op}): there is no such column")
+                    raise PlanError(f"node {node.id} ({node.op}): its input has no such column")
                 kept = tuple(below.columns[column] for column in columns)
                 chains[node.id] = replace(below, node=node.id, columns=kept)
     read = {i for node in reached(plan, set(chains)) - set(chains) for i in plan.nodes[node].inputs}

@@ -20,6 +20,7 @@ from typing import Literal
 
 from ..algebra.physical import Exchange
 from ..algebra.plan import PhysicalPlan
+from ..algebra.properties import Cells
 from .checking import check, widths_of
 from .scans import reached, scan_inputs
 
@@ -38,13 +39,15 @@ class Flow:
         width: the number of columns.
         spread: ``stay`` keeps each row in its partition; the others are those of an EXCHANGE.
         column: the column that ``hash`` uses.
+        cells: the cells that ``hypercube`` uses.
     """
 
     source: int
     port: int
     width: int
-    spread: Literal["stay", "hash", "single", "broadcast"]
+    spread: Literal["stay", "hash", "single", "broadcast", "hypercube"]
     column: int = 0
+    cells: Cells | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +129,7 @@ class _Cut:
 
     def _moved(self, source: int, port: int, exchange: Exchange) -> Flow:
         column = exchange.columns[0] if exchange.columns else 0
-        return Flow(source, port, self._widths[port], exchange.spread, column)
+        return Flow(source, port, self._widths[port], exchange.spread, column, exchange.cells)
 
     def stages(self) -> tuple[Stage, ...]:
         """The stages of the plan, in order."""

@@ -14,7 +14,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
-from ..algebra.plan import PhysicalPlan, PlanStream
+from ..algebra.plan import PhysicalPlan
+from ..algebra.plan_parts import PlanStream
 from .batch import FOREVER
 
 NEVER: Final = -1

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 from ..algebra.deadline import NO_DEADLINE
 from .language import Language, Read
+from .query.atoms import Location
 from .query.errors import QueryError, either
-from .query.regular_query import Location, RegularQuery
+from .query.regular_query import RegularQuery
 from .rq import printer
 
 _WINDOW = " WINDOW 24h"

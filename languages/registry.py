@@ -58,7 +58,7 @@ def language_named(name: str) -> Language:
             return language
     raise QueryError(
         "E-LANGUAGE",
-        "there is no such query language",
+        "no query language has this name",
         text=name,
         hint=f"known are {listed([language.name for language in LANGUAGES])}",
     )

@@ -110,7 +110,8 @@ class Groups:
 
     def __getitem__(self, group: GroupId) -> Group:
         """The group of a number, also of one that was merged away."""
-        return self.alive[self.find(group)]
+        alive = self.alive.get(group)
+        return self.alive[self.find(group)] if alive is None else alive
 
     def __iter__(self) -> Iterator[Group]:
         """The groups in the order of their numbers, as they are when the iteration begins."""

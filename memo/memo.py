@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .check import Alternatives, check_structure, check_winners, demand
 from .expression import Digest, GroupExpression, GroupId, Tree
@@ -41,8 +41,7 @@ class MemoListener:
         """Merging gave a member another operator."""
 
 
-@dataclass(frozen=True, slots=True)
-class Insertion:
+class Insertion(NamedTuple):
     """The place of an inserted expression; ``expression`` is None if it is a whole group."""
 
     group: GroupId
@@ -138,9 +137,12 @@ class Memo:
         if isinstance(tree, int):
             return self._equal(self._find(tree), None, into)
         find = self._find
+        alive = self._alive
         inputs = tuple(
             [
-                find(part) if isinstance(part, int) else self.insert(part, None, rule, source).group
+                (part if part in alive else find(part))
+                if isinstance(part, int)
+                else self.insert(part, None, rule, source).group
                 for part in tree.inputs
             ]
         )

@@ -80,8 +80,8 @@ class Op:
         return places
 
 
-Admits = Callable[[GroupExpression, int, GroupExpression], bool]
-"""Whether a rule at an expression may bind a member of the input group at a position."""
+Admits = Callable[[int, GroupExpression], bool]
+"""Whether a binding may have a member of the root's input group at a position."""
 
 
 class Match:
@@ -141,10 +141,8 @@ def bindings(
         new.append(unseen)
     if not any(new):
         return
-    if admits is not None:
-        for parts in old, new:
-            for k, (position, inner) in enumerate(pattern.nested):
-                parts[k] = [m for m in parts[k] if _fits(inner, m) and admits(root, position, m)]
+    if admits is not None and not _admitted(pattern, old, new, admits):
+        return
     # Yield every combination with a new member once: ``first`` is the position of its first new
     # member.
     for first in range(len(new)):
@@ -157,6 +155,29 @@ def bindings(
                 yield Match(pattern, (root, *chosen))
             if not root.alive:
                 return
+
+
+def _admitted(
+    pattern: Op,
+    old: list[list[GroupExpression]],
+    new: list[list[GroupExpression]],
+    admits: Admits,
+) -> bool:
+    """Drops the members that ``admits`` refuses; returns whether a binding remains.
+
+    An old member is only part of bindings with a new one at another position, so it is not asked
+    about if there is none.
+    """
+    for members in new, old:
+        for k, (position, inner) in enumerate(pattern.nested):
+            if members is old and not any(new[j] for j in range(len(new)) if j != k):
+                members[k] = []
+            else:
+                kept = [m for m in members[k] if _fits(inner, m) and admits(position, m)]
+                members[k] = kept
+        if not any(new):
+            return False
+    return all(o or n for o, n in zip(old, new, strict=True))
 
 
 def _looking_into_each(

@@ -85,6 +85,10 @@ class PlanSpace(Generic[G, A]):
         self._counts: dict[Node[G], int] = {}
         self._rankings: dict[Node[G], _Ranking[G, A]] = {}
 
+    def prepare(self, root: G) -> None:
+        """Visits the alternatives of all goals below the root, as other methods do first."""
+        self._root(root)
+
     def count(self, root: G) -> int:
         """The number of complete plans."""
         return self._count(self._root(root))

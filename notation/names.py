@@ -83,6 +83,12 @@ class Names:
                 return _joined(operator.bindings, operator.output, operator.predicate.sql, inputs)
             case physical.HashJoin():
                 return _joined(operator.bindings, operator.output, operator.residual, inputs)
+            case logical.AntiJoin() | physical.AntiJoin():
+                return _joined(operator.bindings, operator.bindings[0], None, inputs, "▷")
+            case logical.LeftJoin() | physical.LeftJoin():
+                return _joined(operator.bindings, operator.output, None, inputs, "⟕")
+            case physical.SemiJoin():
+                return _joined(operator.bindings, operator.output, None, inputs, "⋉")
             case _:
                 # Inputs are groups, whose columns have no names.
                 columns = [ends(_columns_used(operator))] * len(inputs)
@@ -95,9 +101,10 @@ def _joined(
     output: Sequence[int],
     residual: str | None,
     inputs: Sequence[str],
+    sign: str = "⋈",
 ) -> str:
     """A join over groups, with its residual over the columns v0, v1, ..."""
-    over = notation.joined_inputs(bindings, output, inputs)
+    over = notation.joined_inputs(bindings, output, inputs, sign)
     return over + where(residual, "v{}".format).replace("  ", " ")
 
 

@@ -21,6 +21,7 @@ def joined_inputs(
     bindings: Sequence[Sequence[int]],
     output: Sequence[int],
     inputs: Sequence[str],
+    sign: str = "⋈",
 ) -> str:
     """``G1(v0,v1) ⋈ G2(v1,v2) → v0,v2``: a join over the names of its inputs."""
     name = notation.variable_names(())
@@ -28,7 +29,7 @@ def joined_inputs(
         f"{below}({','.join(map(name, side))})"
         for below, side in zip(inputs, bindings, strict=True)
     ]
-    return f"{' ⋈ '.join(sides)} → {','.join(map(name, output))}"
+    return f"{f' {sign} '.join(sides)} → {','.join(map(name, output))}"
 
 
 def relation(operator: PhysicalOperator, inputs: Sequence[str | None]) -> str | None:

@@ -7,12 +7,19 @@ from dataclasses import dataclass
 
 from ..algebra.logical import (
     Aggregate,
+    AntiJoin,
+    BoundPattern,
+    Compute,
     Filter,
+    LeftJoin,
     LogicalOperator,
     Path,
     PathSemantics,
+    Pattern,
     Project,
     Report,
+    Shortest,
+    Top,
     Union,
     WScan,
     WScanUnion,
@@ -29,7 +36,8 @@ class LogicalProperties:
     """Properties that all expressions of a group share.
 
     ``width`` is the number of columns, ``scans`` the numbers of the scans below, as bits, and
-    ``deletions`` whether one of the scanned streams has deletions.
+    ``deletions`` whether its rows may be retracted: a scanned stream has deletions, or an
+    anti-join, a left join, an aggregation or the first rows in an order below retract rows.
     """
 
     width: int
@@ -49,11 +57,13 @@ class AlgebraOperators(Operators):
         self._paths_of_labels = paths_of_labels
         self._scans: dict[WScan, int] = {}
         self.deletions = False
-        """Whether any stream has deletions."""
+        """Whether rows of any group may be retracted."""
         self.finals = False
         """Whether the result of any operator is final: an aggregation, reports."""
         self.flat = FlatForms(groups)
         self.times = TimeBounds(groups, late)
+        self._forms: dict[Digest, Digest] = {}
+        self._mirrored: dict[Hashable, Digest] = {}
 
     def scans(self, properties: LogicalProperties) -> tuple[WScan, ...]:
         """The scans that a group reads, without their predicates."""
@@ -65,6 +75,8 @@ class AlgebraOperators(Operators):
             return inputs[0]
         if isinstance(operator, Filter) and operator.predicate.normal == TRUE:
             return inputs[0]
+        if isinstance(operator, Compute):
+            operator, inputs = operator.canonical(inputs)
         if isinstance(operator, Project):
             width = self._groups[inputs[0]].properties.width
             if operator.columns == tuple(range(width)):
@@ -81,7 +93,24 @@ class AlgebraOperators(Operators):
                 return used[0]
             return form, used
         assert isinstance(operator, LogicalOperator)
-        return operator.canonical(inputs)
+        canonical, read = operator.canonical(inputs)
+        if isinstance(canonical, Pattern) and not isinstance(canonical, BoundPattern):
+            return self._one_of_mirror_images(canonical, read)
+        return canonical, read
+
+    def _one_of_mirror_images(self, join: Pattern, inputs: tuple[GroupId, ...]) -> Digest:
+        """A join, or the first one that a symmetry of its atoms maps on it.
+
+        A star of n edges of one label has n! orders of its columns, all of them the same relation.
+        A join keeps its form when groups merge, also if it has more symmetries afterwards.
+        """
+        digest: Digest = (join, inputs)
+        form = self._forms.get(digest)
+        if form is None:
+            key = self.flat.symmetry(join.bindings, join.output, inputs)
+            form = digest if key is None else self._mirrored.setdefault(key, digest)
+            self._forms[digest] = self._forms[form] = form
+        return form
 
     def fingerprint(self, operator: Hashable, inputs: tuple[GroupId, ...]) -> Hashable | None:
         """The flattened form of a join or union (:mod:`headrace.rules.columns`)."""
@@ -100,12 +129,19 @@ class AlgebraOperators(Operators):
                 self.times.any |= OWN_TIME in scan.properties
                 scans |= 1 << self._scans.setdefault(scan.unfiltered, len(self._scans))
         deletions = any(below.deletions for below in inputs) or (
-            isinstance(operator, WScan) and operator.deletions
+            isinstance(operator, AntiJoin | LeftJoin | Top)
+            or (isinstance(operator, WScan) and operator.deletions)
         )
-        self.deletions |= deletions
-        if isinstance(operator, Aggregate | Report):
+        if isinstance(operator, Report) or (
+            isinstance(operator, Aggregate) and not operator.retracts
+        ):
             self.finals = True
             deletions = False  # their results are final
+        elif isinstance(operator, Shortest):
+            deletions = False  # rows for one instant after the other, each final
+        elif isinstance(operator, Aggregate):
+            deletions = True
+        self.deletions |= deletions
         width = operator.width([below.width for below in inputs])
         return LogicalProperties(width, scans, deletions)
 

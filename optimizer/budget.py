@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import perf_counter
 from typing import Literal
 
-from ..algebra.deadline import Deadline, OutOfTimeError
+from ..algebra.deadline import LEAST_MS, Deadline, OutOfTimeError, Reason
 from .errors import SearchCancelledError
 from .options import Options
 
-StopReason = Literal["complete", "budget_ms", "budget_expressions", "cancelled"]
+StopReason = Literal["complete", "no_gain", "budget_ms", "budget_expressions", "cancelled"]
 
 EXPLORING = 0.75
 """The part of the time for exploring expressions; the rest is for costing them."""
 LISTING = 2.0
 """The number of budgets within which plans may be listed, the search included."""
+LISTING_EXPLORES = 0.5
+"""The part of a listing's time in which it may explore expressions that the search left out."""
 
 
 class Budget:
@@ -29,11 +32,14 @@ class Budget:
         exploration_over: whether no rule is to be applied any more.
         cut: whether the search has to end.
         stop_reason: why the search ended.
+        listing_cut: why a listing could not explore what the search left out; None if it could.
     """
 
     def __init__(self, options: Options, deadline: Deadline) -> None:
         self._most_expressions = options.budget_expressions
         self._deadline = deadline
+        self._listing: Deadline | None = None
+        self.listing_cut: Reason | None = None
         self._started = perf_counter()
         self.interruptible = deadline.interruptible
         self.exploration_over = False
@@ -58,6 +64,15 @@ class Budget:
                 self.exploration_over = self.out_of_time(EXPLORING)
         return self.exploration_over
 
+    def end_exploration(self, reason: StopReason) -> None:
+        """Ends exploration for a reason other than its bounds."""
+        self.stop_reason = reason
+        self.exploration_over = True
+
+    def has_passed(self, part: float) -> bool:
+        """Whether a part of the time is over; does not end anything."""
+        return self.interruptible and self._deadline.passed(part) is not None
+
     def ends_search(self) -> bool:
         """Whether the search has to end."""
         if self.out_of_time():
@@ -68,7 +83,11 @@ class Budget:
         """Whether a part of the time is over, or the search was cancelled."""
         if not self.interruptible:
             return False
-        reason = self._deadline.passed(part)
+        if self._listing is not None:
+            reason = self._listing.passed(part * LISTING_EXPLORES)
+            self.listing_cut = reason or self.listing_cut
+        else:
+            reason = self._deadline.passed(part)
         if reason is not None:
             self.stop_reason = reason
         return reason is not None
@@ -80,8 +99,36 @@ class Budget:
             SearchCancelledError: if the search was cancelled, or the time is over.
         """
         if self._deadline.cancelled():
-            raise SearchCancelledError("cancelled by the caller")
+            raise SearchCancelledError("cancelled by the caller", "cancelled")
         try:
             self._deadline.check("plans were listed", LISTING)
         except OutOfTimeError as error:
-            raise SearchCancelledError(str(error)) from error
+            raise SearchCancelledError(str(error), error.reason) from error
+
+    def listing(
+        self, milliseconds: float | None = None, cancelled: Callable[[], bool] | None = None
+    ) -> Callable[[], None]:
+        """Begins a listing of plans with a deadline of its own, and returns its check.
+
+        The deadline bounds exploration too, so that half of the time remains for other steps.
+
+        Args:
+            milliseconds: the time of the listing; by default as long again as the search may take.
+            cancelled: whether the caller has cancelled the listing.
+
+        Returns:
+            a function that raises :class:`SearchCancelledError` once the listing has to end.
+        """
+        budget_ms = self._deadline.budget_ms
+        if milliseconds is None and budget_ms is not None:
+            milliseconds = max(budget_ms, LEAST_MS)
+        deadline = Deadline(milliseconds, cancelled)
+
+        def check() -> None:
+            reason = deadline.passed()
+            if reason is not None:
+                raise SearchCancelledError(f"{reason} while plans were listed", reason)
+
+        self._listing = deadline
+        self.interruptible = True
+        return check

@@ -16,6 +16,8 @@ from ..algebra.logical import (
     Path,
     Pattern,
     Project,
+    Shortest,
+    Trail,
     Union,
 )
 from ..algebra.physical import (
@@ -84,7 +86,7 @@ class CanonicalPlans:
                 for other in inputs[1:]:
                     done = self._step(operator, (done, other))
                 return done
-            case Path():
+            case Path() | Shortest() | Trail():
                 form, used = operator.canonical(tuple(range(len(inputs))))
                 return self._step(form, tuple(inputs[k] for k in used))
             case _:
@@ -154,7 +156,10 @@ class CanonicalPlans:
         cost = sum([step.cost for step in inputs], local)
         emitting = [(step.estimate, step.emits) for step in inputs]
         emission = emits(operator, estimate, emitting, widths)
-        return Step(operator, inputs, estimate, local, cost, delivers, emission, costed)
+        saved = self._cost_model.saved(operator, *costed)
+        return Step(
+            operator, inputs, estimate, local, cost, delivers, emission, costed, saved=saved
+        )
 
     def _share(self, rows: Characteristics, delivers: DeliveredProperties) -> Characteristics:
         """The rows on the busiest partition."""

@@ -1,62 +1,105 @@
-"""Chooses the paths of a group that rules compose into longer ones.
+"""Chooses the paths of a group that enter the memo, and those that rules compose into longer ones.
 
 A concatenation of n parts has 2^(n-1) segmentations into single steps and joins, and a PATH follows
-each. Of two PATHs of one group that continue with the same steps the cheaper one stays the cheaper
-one if it has no more inputs: the longer PATH pays for the same results, and for no more states. The
-inputs' own costs are not yet known when rules are applied. The cheapest joins of the memo so far
-stand for them, so the choice is a heuristic. A few PATHs that look worse are composed as well.
+each. Small queries have all of them. Of a larger one, two PATHs of one group continue with the same
+steps. The PATH whose inputs are no more, cost no more and have no more rows stays the cheaper one:
+the longer PATH pays for the same results, for no more states, and for no more edges. So the other
+PATH is left out. The inputs' costs are those of the cheapest members that their groups have so far,
+so the choice is a heuristic.
 """
 
 from __future__ import annotations
 
-from math import inf
+from collections import defaultdict
+from collections.abc import Hashable
+from typing import NamedTuple
 
 from ..algebra.logical import Path
-from ..memo import GroupExpression, GroupId
+from ..memo import Expression, GroupExpression, GroupId, Tree
 from .coster import Coster
+from .tree_costs import TreeCosts
 
-ALL_COMPOSED = 32
-"""The members of a group up to which all its paths are composed: a concatenation of six parts."""
-MOST_BETTER = 3
-"""The most paths that may be as cheap, with no more inputs, as a path that is composed."""
+ALL_KEPT = 128
+"""The paths that rules make in a search up to which all are kept and composed. A concatenation of
+six parts has 99 in all its groups."""
 
 
 class ComposedPaths:
-    """The paths of one memo's groups that are composed into longer ones."""
+    """The paths of one memo's groups that are kept, and that are composed into longer ones."""
 
     def __init__(self, coster: Coster) -> None:
         self._coster = coster
-        self._costs: dict[GroupId, float] = {}
-        self._composed: dict[GroupId, dict[int, tuple[int, float]]] = {}
-        self._refused: set[int] = set()
+        self._trees = TreeCosts(coster)
+        self._kept: dict[GroupId, list[_Worth]] = {}
+        self._composed: dict[GroupId, list[_Worth]] = defaultdict(list)
+        self._keeps: dict[tuple[Hashable, tuple[Tree, ...]], bool] = {}
+        self._composes: dict[int, bool] = {}
+
+    @property
+    def _all(self) -> bool:
+        """Whether the search is small so far, so that it has all paths."""
+        return len(self._keeps) <= ALL_KEPT
+
+    def keeps(self, number: GroupId, path: Expression) -> bool:
+        """Whether a PATH that a rule made becomes a member of a group, unless it is one already.
+
+        A PATH that is left out would be neither composed nor the cheapest member of its group.
+        """
+        answer = self._keeps.get(path)
+        if answer is None:
+            answer = self._keeps[path] = self._all or self._is_kept(number, path)
+        return answer
 
     def composes(self, path: GroupExpression) -> bool:
         """Whether rules compose a PATH into longer ones; a PATH that is refused remains so."""
-        if path.id in self._refused:
-            return False
-        group = self._coster.groups[path.group]
-        if len(group.expressions) <= ALL_COMPOSED:
-            return True
-        composed = self._composed.setdefault(group.id, {})
-        if path.id in composed:
-            return True
-        inputs, cost = len(path.inputs), self._cost_of(path)
-        better = sum(1 for least, cheap in composed.values() if least <= inputs and cheap <= cost)
-        if better > MOST_BETTER:
-            self._refused.add(path.id)
-            return False
-        composed[path.id] = inputs, cost
-        return True
+        answer = self._composes.get(path.id)
+        if answer is None:
+            if self._all:
+                return True
+            worth = self._worth(path.inputs)
+            # A better path may have been kept after this one.
+            beaten = _is_beaten(self._kept.get(path.group, []), worth)
+            answer = not beaten and _entered(self._composed[path.group], worth)
+            self._composes[path.id] = answer
+        return answer
 
-    def _cost_of(self, expression: GroupExpression) -> float:
-        inputs = [self._cost(group) for group in expression.inputs]
-        return sum(inputs, self._coster.least_local(expression))
+    def _is_kept(self, number: GroupId, path: Expression) -> bool:
+        kept = self._kept.get(number)
+        if kept is None:
+            members = list(self._coster.groups[number].members(Path))
+            kept = self._kept[number] = [self._worth(member.inputs) for member in members]
+            self._keeps.update((member.digest, True) for member in members)
+            if path in self._keeps:
+                return True
+        inputs = tuple([part for part in path.inputs if isinstance(part, int)])
+        assert len(inputs) == len(path.inputs)
+        return _entered(kept, self._worth(inputs))
 
-    def _cost(self, number: GroupId) -> float:
-        """The cost of a group's cheapest members other than PATHs, as the memo has them now."""
-        group = self._coster.groups[number]
-        if group.id not in self._costs:
-            self._costs[group.id] = inf  # a group that reads itself is not its cheapest member
-            members = [e for e in group.expressions if not isinstance(e.operator, Path)]
-            self._costs[group.id] = min(map(self._cost_of, members), default=inf)
-        return self._costs[group.id]
+    def _worth(self, inputs: tuple[GroupId, ...]) -> _Worth:
+        rate = sum([self._coster.estimate(group).arrival_rate for group in inputs])
+        return _Worth(len(inputs), sum(map(self._trees.cost, inputs)), rate)
+
+
+class _Worth(NamedTuple):
+    """The number of a path's inputs, the inputs' costs together, and their rows per time unit."""
+
+    inputs: int
+    cost: float
+    rate: float
+
+
+def _entered(paths: list[_Worth], path: _Worth) -> bool:
+    """Enters a path into the paths of a group, unless one of them is as good in every respect."""
+    if path in paths or _is_beaten(paths, path):
+        return False
+    paths.append(path)
+    return True
+
+
+def _is_beaten(paths: list[_Worth], path: _Worth) -> bool:
+    """Whether another path is as good in every respect, and better in one."""
+    inputs, cost, rate = path
+    for other in paths:
+        if other.cost <= cost and other.inputs <= inputs and other.rate <= rate and other != path:
+            return True
+    return False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import replace
 from math import inf
 
 from ..algebra.logical import LogicalOperator
@@ -51,6 +50,10 @@ class Coster(MemoListener):
         )
         self._estimates: dict[GroupId, Characteristics] = {}
         self._choices: dict[GroupId, tuple[Choice, ...]] = {}
+        self._choices_of: dict[int, tuple[Choice, ...]] = {}
+        """The choices of single expressions, by their number."""
+        self._implemented: dict[int, tuple[Hashable, tuple[tuple[PhysicalOperator, str], ...]]] = {}
+        """What computes an operator, by the ``id`` of the operator, which is kept alive."""
 
     # -- changes of the memo ----------------------------------------------------------------
 
@@ -63,7 +66,9 @@ class Coster(MemoListener):
             inputs = tuple([self._estimates[i] for i in expression.inputs])
             estimate = self.cost_model.characteristics(operator, inputs)
             self._estimates[group] = estimate
-            self.two_rates = self.two_rates or repeating(estimate)
+            if not self.two_rates and repeating(estimate):
+                self.two_rates = True
+                self._choices_of.clear()
         if self._choices.pop(group, None) is not None:
             self.stale = True
 
@@ -72,9 +77,10 @@ class Coster(MemoListener):
         self._estimates.pop(absorbed.id, None)
         self.stale = self.stale or bool(self._choices)
         self._choices.clear()
+        self._choices_of.clear()
 
     def forget(self) -> None:
-        """Drops all choices, to be priced anew; estimates stay."""
+        """Drops the choices of all groups; those of single expressions and estimates stay."""
         self._choices.clear()
 
     # -- estimates and costs ----------------------------------------------------------------
@@ -112,18 +118,23 @@ class Coster(MemoListener):
             priced = self._choices[group] = self._price(group)
         return priced
 
+    def saved(self, choice: Choice) -> tuple[float, ...]:
+        """For each input what the choice costs less if another operator holds its index."""
+        return self.cost_model.saved(choice.operator, *choice.costed)
+
     def placed(
         self,
         choice: Choice,
         group: GroupId,
-        divided: tuple[int, ...],
-        result_divided: int,
+        divided: tuple[float, ...],
+        result_divided: float,
         coalesced: tuple[bool, ...],
     ) -> Choice:
         """A choice with its cost on the busiest partition.
 
-        ``divided`` is the number of partitions of the rows of each input, ``result_divided`` the
-        number for the rows of the group. ``coalesced`` says which inputs are read coalesced.
+        ``divided`` holds for each input all rows divided by those on the busiest partition,
+        ``result_divided`` the same for the rows of the group. ``coalesced`` says which inputs are
+        read coalesced.
         """
         if self.parallelism == 1 and not any(coalesced):
             return choice
@@ -135,7 +146,7 @@ class Coster(MemoListener):
                 tuple([rows.share(over) for rows, over in inputs]),
             )
         local = self.cost_model.cost(choice.operator, *costed)
-        return replace(choice, local=local, costed=costed)
+        return choice._replace(local=local, costed=costed)
 
     def enforcer(
         self,
@@ -173,33 +184,79 @@ class Coster(MemoListener):
 
     def least_local(self, expression: GroupExpression) -> float:
         """The cost of the cheapest operator for an expression; ``inf`` without one."""
-        operators = [operator for operator, _ in self._implementations(expression)]
-        return min([self._choice(o, expression, "").local for o in operators], default=inf)
+        return min([choice.local for choice in self._priced(expression)], default=inf)
+
+    def least_cost(
+        self, operator: LogicalOperator, group: GroupId, inputs: tuple[GroupId, ...]
+    ) -> float:
+        """A lower bound of the cost of a member that a group could have, on one partition."""
+        costed = self._costed
+        bounds = [
+            self.cost_model.least_cost(
+                implemented, *costed(implemented, group, inputs, (False,) * len(inputs))
+            )
+            for implemented, _ in self._implementations(operator, inputs)
+        ]
+        return min(bounds, default=inf)
 
     def _price(self, group: GroupId) -> tuple[Choice, ...]:
         """Prices the different operators over different inputs of a group's members."""
         cheapest_choices: dict[Hashable, Choice] = {}
         for expression in self.groups[group].expressions:
-            for operator, rule in self._implementations(expression):
-                key = (operator, expression.inputs)
-                if key not in cheapest_choices:
-                    cheapest_choices[key] = self._choice(operator, expression, rule)
+            for choice in self._priced(expression):
+                cheapest_choices.setdefault((choice.operator, choice.inputs), choice)
         return tuple(sorted(cheapest_choices.values(), key=lambda c: (c.local, c.source)))
 
+    def _priced(self, expression: GroupExpression) -> tuple[Choice, ...]:
+        """The choices of one expression, priced once until groups merge."""
+        priced = self._choices_of.get(expression.id)
+        if priced is None:
+            group, read = expression.group, expression.inputs
+            priced = tuple(
+                [
+                    self._choice(operator, group, read, rule, expression.id)
+                    for operator, rule in self._implementations(expression.operator, read)
+                ]
+            )
+            self._choices_of[expression.id] = priced
+        return priced
+
     def _implementations(
-        self, expression: GroupExpression
+        self, logical: Hashable, read: tuple[GroupId, ...]
     ) -> Iterator[tuple[PhysicalOperator, str]]:
         """The operators that compute an expression, and the names of their rules."""
-        algebra, read = self.algebra, expression.inputs
+        algebra = self.algebra
         deletions = algebra.deletions and any(self.groups[i].properties.deletions for i in read)
-        for rule in self._rules.get(type(expression.operator), ()):
-            for implemented in rule.implement(expression.operator):
-                operator = algebra.times.shrunk(implemented, read)
-                yield operator.over_deletions() if deletions else operator, rule.name
+        for implemented, rule in self._implementing(logical):
+            if deletions and not implemented.reads_retractions:
+                continue
+            operator = algebra.times.shrunk(implemented, read)
+            yield operator.over_deletions() if deletions else operator, rule
 
-    def _choice(self, operator: PhysicalOperator, expression: GroupExpression, rule: str) -> Choice:
-        read = expression.inputs
-        costed = self._costed(operator, expression.group, read, (False,) * len(read))
+    def _implementing(self, operator: Hashable) -> tuple[tuple[PhysicalOperator, str], ...]:
+        """The operators that compute a logical one, made once for each object.
+
+        Equal objects may differ in the names of variables, which their implementations keep.
+        """
+        known = self._implemented.get(id(operator))
+        if known is None:
+            made = [
+                (implemented, rule.name)
+                for rule in self._rules.get(type(operator), ())
+                for implemented in rule.implement(operator)
+            ]
+            known = self._implemented[id(operator)] = operator, tuple(made)
+        return known[1]
+
+    def _choice(
+        self,
+        operator: PhysicalOperator,
+        group: GroupId,
+        read: tuple[GroupId, ...],
+        rule: str,
+        source: int,
+    ) -> Choice:
+        costed = self._costed(operator, group, read, (False,) * len(read))
         arranged = self.cost_model.arranged(operator, *costed)
         local = self.cost_model.cost(arranged, *costed)
-        return Choice(arranged, read, local, rule, expression.id, costed)
+        return Choice(arranged, read, local, rule, source, costed)

@@ -23,6 +23,7 @@ from math import prod
 
 from ..algebra.physical import PhysicalOperator
 from ..costmodel.characteristics import LARGEST, Characteristics
+from ..costmodel.joins import extensions
 
 LEAST_REPEATS = 1.1
 """The least rows for each distinct row; below it the two rates count as one."""
@@ -64,6 +65,8 @@ def emitted(
             return output.emitted(own * prod(repeated)), read
         case "derived anew":
             return output.emitted(output.repeats if repeating(output) else 1.0), read
+        case "extended":
+            return output.emitted(_extended(output, inputs)), read
 
 
 def emits(
@@ -87,12 +90,21 @@ def emits(
         return output.arrival_rate
     if rule == "derived anew":
         return output.derivation_rate
+    if rule == "extended":
+        return output.arrival_rate * _extended(output, [rows for rows, _ in inputs])
     factor = prod(
         [emitting / rows.arrival_rate if rows.arrival_rate else 1.0 for rows, emitting in inputs]
     )
     if rule == "derived":
         factor *= output.repeats
     return min(output.arrival_rate * factor, LARGEST)
+
+
+def _extended(output: Characteristics, inputs: Sequence[Characteristics]) -> float:
+    """The rows that a semi-join emits for each distinct one."""
+    if not repeating(output) or not output.arrival_rate:
+        return 1.0
+    return max(extensions(output, *inputs) / output.arrival_rate, 1.0)
 
 
 def _read(rows: Characteristics, coalesced: bool) -> Characteristics:

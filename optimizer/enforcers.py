@@ -3,7 +3,7 @@
 ::
 
     coalesced?   COALESCE   over the rows of each value on one partition
-    hash, single, broadcast?   EXCHANGE   from rows on any partition
+    hash, single, broadcast, hypercube?   EXCHANGE   from rows on any partition
     kernel?   TO_KERNEL   from rows that Spark SQL computes
     negative tuples?   RETRACT   from a scan with deletions, an edge's rows on one partition
 
@@ -99,6 +99,9 @@ def exchange(
             operator = Exchange("hash", here.columns)
         case Spread.BROADCAST:
             operator = Exchange("broadcast")
+        case Spread.HYPERCUBE:
+            assert here.cells is not None
+            operator = Exchange("hypercube", (), here.cells.shares, here.cells.coordinates)
         case _:
             operator = Exchange("single")
     return coster.enforcer("ExchangeEnforcer", operator, group, below, here, coalesced=coalesced)
@@ -108,12 +111,12 @@ def is_final(coster: Coster, group: GroupId) -> bool:
     """Whether no enforcer stands above a group.
 
     AGGREGATE gives a row when its validity ends, long after other rows with a later ts, and its
-    rows are coalesced, as are those of REPORT.
+    rows are coalesced, as are those of REPORT. Rows that AGGREGATE retracts are not final.
     """
     if not coster.algebra.finals:
         return False
     members = coster.groups[group]
-    return members.has(Aggregate) or members.has(Report)
+    return members.has(Report) or (members.has(Aggregate) and not members.properties.deletions)
 
 
 def retracts(coster: Coster, group: GroupId) -> bool:
@@ -144,7 +147,12 @@ def where_edges_meet(coster: Coster, here: Distribution) -> tuple[Distribution, 
 def _where_values_meet(
     coster: Coster, group: GroupId, here: Distribution
 ) -> tuple[Distribution, ...]:
-    """Distributions that satisfy ``here`` and keep equal rows together."""
+    """Distributions that satisfy ``here`` and keep equal rows together.
+
+    Rows are coalesced before they are copied to the cells of a hypercube.
+    """
+    if here.spread is Spread.HYPERCUBE:
+        return ()
     if coster.parallelism == 1 or here != ANY:
         return (here,)
     return tuple(map(hashed, range(coster.groups[group].properties.width)))

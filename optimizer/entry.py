@@ -5,6 +5,9 @@ tree is left-deep in the written order, except that an input waits until it shar
 those before it; components that share no variable are combined last. Projections go into the
 pattern that they belong to, an operator that needs an empty input is empty, and an atom that
 repeats another one is dropped.
+
+A PATTERN of more atoms than rules join at once enters as a join at once too: of all its parts, the
+whole is the one whose join rules could not make, and pricing a join takes long with many atoms.
 """
 
 from __future__ import annotations
@@ -18,15 +21,20 @@ from ..algebra.logical import (
     Filter,
     LogicalExpression,
     LogicalOperator,
+    MultiwayPattern,
     Path,
     Pattern,
     Project,
+    Shortest,
+    Trail,
     Union,
     Witness,
     WScan,
 )
+from ..algebra.untrusted import MOST_ATOMS as MOST_ATOMS_OF_A_JOIN
 from ..memo import Expression, GroupId, Memo
 from ..rules.columns import FlatForms
+from ..rules.multiway_rules import MOST_ATOMS, PatternToMultiway, can_join_at_once
 
 Atom = tuple[GroupId, tuple[int, ...]]
 Joins = tuple[tuple[int, int], ...]
@@ -44,7 +52,19 @@ class Entry:
         flat: FlatForms,
         order: JoinOrder | None = None,
         deadline: Deadline = NO_DEADLINE,
+        *,
+        at_once: bool = True,
     ) -> None:
+        """Makes an entry into a memo.
+
+        Args:
+            memo: the memo.
+            flat: the flattened forms of its groups.
+            order: the joins to start from.
+            deadline: the time for the entry.
+            at_once: whether large patterns also enter as joins at once.
+        """
+        self._at_once = at_once
         self._deadline = deadline
         self._memo = memo
         self._flat = flat
@@ -88,10 +108,16 @@ class Entry:
                 over = {k: g for k, g in enumerate(inputs) if g in self._empty}
                 left = regex.substitute(r, lambda s: regex.NOTHING if s.ref in over else s)
                 return self._insert(Path(left, semantics), inputs)
+            case Trail(r, relations):
+                over = {k: g for k, g in enumerate(inputs) if g in self._empty}
+                left = regex.substitute(r, lambda s: regex.NOTHING if s.ref in over else s)
+                return self._insert(Trail(left, relations), inputs)
             case Pattern() if any(i in self._empty for i in inputs):
                 return self._insert(Empty(len(operator.output)), ())
             case Pattern():
                 return self._pattern(operator, inputs)
+            case Shortest():
+                return self._insert(operator, inputs)
             case Witness() if inputs[0] not in self._empty:
                 return self._insert(operator, inputs)
             case _ if any(i in self._empty for i in inputs):
@@ -102,7 +128,7 @@ class Entry:
 
     def _insert(self, operator: LogicalOperator, inputs: tuple[GroupId, ...]) -> GroupId:
         self._deadline.check("the query was prepared for the search", WITHOUT_PLAN)
-        if isinstance(operator, Path):
+        if isinstance(operator, Path | Shortest | Trail):
             form, used = operator.canonical(inputs)
             operator, inputs = form, used
         group = self._memo.insert(Expression(operator, inputs)).group
@@ -124,7 +150,13 @@ class Entry:
             later = [binding for k, binding in enumerate(bindings) if k not in done]
             atoms.append(self._join(pattern, atoms[left], atoms[right], later))
             sets.append(done)
-        return atoms[-1][0]
+        group = atoms[-1][0]
+        many = MOST_ATOMS < len(bindings) <= MOST_ATOMS_OF_A_JOIN
+        if self._at_once and many and can_join_at_once(bindings):
+            whole = MultiwayPattern(tuple(range(len(groups))), bindings, pattern.output)
+            joined = Expression(*whole.canonical(groups))
+            self._memo.insert(joined, group, PatternToMultiway.name)
+        return group
 
     def _join(
         self, pattern: Pattern, left: Atom, right: Atom, later: list[tuple[int, ...]]

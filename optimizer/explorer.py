@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from time import perf_counter
 
 from ..memo import GroupExpression, GroupId
@@ -26,9 +27,16 @@ class Explorer:
         self._agenda = agenda
         self._budget = budget
         self._events = events
+        self._considered: dict[tuple[Hashable, tuple[int, ...]], tuple[RuleEntry, ...]] = {}
 
-    def explore(self, group: GroupId) -> None:
-        """Finds all logical expressions of a group, and of the groups that rules look into."""
+    def explore(self, group: GroupId, most: int | None = None) -> bool:
+        """Finds all logical expressions of a group, and of the groups that rules look into.
+
+        Pauses once the memo has ``most`` expressions; a further call goes on from there.
+
+        Returns:
+            Whether all were found, or exploration is over.
+        """
         agenda, count = self._agenda, 0
         agenda.push(ExploreGroup(group))
         while (task := agenda.pop()) is not None:
@@ -42,14 +50,25 @@ class Explorer:
             count += 1
             if count % TASKS_PER_CHECK == 0 and self._budget.ends_search():
                 agenda.clear()
+            if most is not None and self.memo.expression_count >= most:
+                return self._budget.exploration_over
+        return True
 
-    def explore_everything(self) -> None:
-        """Finds all logical expressions of all groups."""
+    def stop(self) -> None:
+        """Drops all that remains to be explored."""
+        self._agenda.clear()
+
+    def explore_everything(self, check: Callable[[], None] = lambda: None) -> None:
+        """Finds all logical expressions of all groups.
+
+        ``check`` is called before each group; it may raise an error that ends the work.
+        """
         while not self._budget.exploration_over:
             unexplored = [g.id for g in self._groups if not g.explored]
             if not unexplored:
                 return
             for group in unexplored:
+                check()
                 self.explore(group)
 
     def _explore_group(self, number: GroupId) -> None:
@@ -64,8 +83,9 @@ class Explorer:
         """Pushes the rules that fit, the most promising on top, and the groups they look into."""
         if not expression.alive or self._budget.exploration_over:
             return
-        for entry in self._agenda.rules.matching(type(expression.operator)):
-            if not self._wants(entry, expression):
+        done = expression.masked | expression.fired
+        for entry in self._considering(expression):
+            if done & entry.bit or not self._wants(entry, expression):
                 continue
             self._agenda.push_rule(expression, entry)
             for position in entry.looks_into(expression):
@@ -73,12 +93,21 @@ class Explorer:
                 if not group.explored:
                     self._agenda.push(ExploreGroup(group.id))
 
+    def _considering(self, expression: GroupExpression) -> tuple[RuleEntry, ...]:
+        """The rules that consider an expression, the least promising first, found once for each
+        operator and widths."""
+        width = self._context.width
+        widths = (width(expression.group), *map(width, expression.inputs))
+        key = expression.operator, widths
+        entries = self._considered.get(key)
+        if entries is None:
+            matching = self._agenda.rules.matching(type(expression.operator))
+            considering = [e for e in matching if e.rule.considers(expression, self._context)]
+            entries = self._considered[key] = tuple(considering)
+        return entries
+
     def _wants(self, entry: RuleEntry, expression: GroupExpression) -> bool:
-        """Whether a rule has neither been applied to an expression nor is masked on it."""
-        if (expression.masked | expression.fired) & entry.bit:
-            return False
-        if not entry.rule.considers(expression, self._context):
-            return False
+        """Whether other rules do not find all results of a rule at an expression."""
         return not entry.subsumed or self._context.columns.repeats(expression.inputs)
 
     def _apply(self, expression: GroupExpression, entry: RuleEntry) -> None:

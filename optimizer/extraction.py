@@ -129,6 +129,7 @@ def chosen_step(coster: Coster, group: GroupId, choice: Choice, inputs: tuple[St
         coster.groups.find(group),
         choice.source,
         choice.rule,
+        coster.saved(choice),
     )
 
 

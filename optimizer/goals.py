@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple
 
@@ -22,8 +21,7 @@ class Costed(NamedTuple):
     inputs: tuple[Characteristics, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """A physical operator over groups.
 
     Attributes:

@@ -48,14 +48,39 @@ def may_be_cut(atoms: int, options: Options) -> bool:
     return any(budget is not None and atoms + joins > budget for budget in budgets)
 
 
+def has_more_joins(bindings: Sequence[tuple[int, ...]], most: int) -> bool:
+    """Whether a pattern has more than ``most`` joins of a connected part with an atom beside it.
+
+    Sets of atoms are bits of a number. Each join counts in both orders.
+    """
+    variables = [set(binding) for binding in bindings]
+    near = [_bits(k for k, other in enumerate(variables) if own & other) for own in variables]
+    beside = {1 << k: mask & ~(1 << k) for k, mask in enumerate(near)}
+    waiting, joins = list(beside), 0
+    while waiting:
+        part = waiting.pop()
+        joins += 2 * beside[part].bit_count()
+        if joins > most:
+            return True
+        for k, mask in enumerate(near):
+            if beside[part] >> k & 1:
+                larger = part | 1 << k
+                if larger not in beside:
+                    beside[larger] = (beside[part] | mask) & ~larger
+                    waiting.append(larger)
+    return False
+
+
 class StartOrder:
     """Greedy joins for those patterns of a query whose search may be cut.
 
-    ``reordered`` says whether any pattern entered the memo in another order than it was written.
+    ``reordered`` says whether any pattern entered the memo in another order than it was written,
+    and ``exceeds_budget`` whether the joins of any exceed the budget of expressions for sure.
     """
 
     def __init__(self, coster: Coster, options: Options, budget: Budget) -> None:
         self.reordered = False
+        self.exceeds_budget = False
         self._coster = coster
         self._options = options
         self._stopped = partial(budget.out_of_time, ORDERING)
@@ -65,6 +90,9 @@ class StartOrder:
         if not may_be_cut(len(groups), self._options):
             return None
         self.reordered = True
+        most = self._options.budget_expressions
+        if most is not None and has_more_joins(pattern.bindings, most):
+            self.exceeds_budget = True
         estimates = [self._coster.estimate(group) for group in groups]
         return greedy_joins(pattern, estimates, self._coster.cost_model, self._stopped)
 
@@ -145,11 +173,14 @@ class _Space:
         Raises:
             _StoppedError: if the join is new and the time is over.
         """
-        local = self._local.get((left.atoms, right.atoms))
+        one, other = left.atoms, right.atoms
+        # A join with swapped inputs costs the same.
+        sides = (one, other) if one < other else (other, one)
+        local = self._local.get(sides)
         if local is None:
             if self.stopped():
                 raise _StoppedError
-            local = self._local[left.atoms, right.atoms] = self._join(left.atoms, right.atoms)
+            local = self._local[sides] = self._join(one, other)
         return _Plan(left.atoms | right.atoms, local + left.cost + right.cost, (left, right))
 
     def grown(self, start: int, weight: Callable[[_Plan, _Plan], float]) -> _Plan:
@@ -193,14 +224,18 @@ class _Space:
         best: dict[int, _Plan] = {1 << k: block for k, block in enumerate(blocks)}
         whole = (1 << len(blocks)) - 1
         for chosen in range(1, whole + 1):
-            halves = ((best.get(half), best.get(chosen - half)) for half in _halves(chosen))
-            joins = [
-                self.join(left, right)
-                for left, right in halves
-                if left and right and self.connected(left.atoms, right.atoms)
-            ]
-            if joins:
-                best[chosen] = min(joins, key=_cost)
+            cheapest: _Plan | None = None
+            for half in _halves(chosen):
+                left, right = best.get(half), best.get(chosen - half)
+                if left is None or right is None or not self.connected(left.atoms, right.atoms):
+                    continue
+                # The join itself costs something too, so a dear pair of inputs cannot be cheapest.
+                if cheapest is None or left.cost + right.cost < cheapest.cost:
+                    joined = self.join(left, right)
+                    if cheapest is None or joined.cost < cheapest.cost:
+                        cheapest = joined
+            if cheapest is not None:
+                best[chosen] = cheapest
         return best.get(whole)
 
     def _join(self, left: int, right: int) -> float:
@@ -214,15 +249,14 @@ class _Space:
                 if v in self._output or self._readers[v] & ~atoms
             )
             self._variables[atoms] = _bits(kept)
-        pattern, _ = Pattern((bound[left], bound[right]), kept).canonical((0, 1))
-        assert isinstance(pattern, Pattern)
+        bindings = bound[left], bound[right]
         inputs = self._estimates[left], self._estimates[right]
         output = self._estimates.get(atoms)
         if output is None:
+            pattern, _ = Pattern(bindings, kept).canonical((0, 1))
             output = self._estimates[atoms] = self._cost_model.characteristics(pattern, inputs)
-        one, other = pattern.bindings
-        join = HashJoin((one, other), pattern.output)
-        widths = len(bound[left]), len(bound[right])
+        join = HashJoin(bindings, kept)
+        widths = len(bindings[0]), len(bindings[1])
         return self._cost_model.cost(join, *emitted(join, output, inputs, (False, False), widths))
 
 

@@ -1,8 +1,9 @@
 """Normalization of a query before the memo: rewrites that never make a plan more expensive.
 
 Filters on filters become one, in the normal form of predicates, by the memo's own rules (2 and 3).
-A filter that is always true is removed, and one that is never true makes its input empty. Regexes
-need no normalization here: the canonical form of a PATH has its regex in normal form.
+A filter that is always true is removed, and one that is never true makes its input empty. Paths
+with an end that nothing reads become shorter. Regexes need no further normalization here: the
+canonical form of a PATH has its regex in normal form.
 
 This module also finds the rules that cannot apply to a query.
 """
@@ -16,16 +17,20 @@ from ..algebra import regex
 from ..algebra.deadline import NO_DEADLINE, WITHOUT_PLAN, Deadline
 from ..algebra.joins import is_forest
 from ..algebra.logical import (
+    AntiJoin,
     BoundPath,
     BoundPattern,
     Empty,
     Filter,
     FilteredPattern,
+    LeftJoin,
     LogicalExpression,
     MultiwayPattern,
     Path,
     PathSemantics,
     Pattern,
+    Shortest,
+    Trail,
     Union,
     WScan,
     WScanUnion,
@@ -33,21 +38,23 @@ from ..algebra.logical import (
 from ..algebra.predicate import FALSE, TRUE
 from ..memo import Digest, Expression, GroupId, Memo, Operators
 from ..rules.columns import FlatForms
-from ..rules.rule import Context, TransformationRule
+from ..rules.rule import Context, NormalizationRule, TransformationRule
 
 ALWAYS_WIN = frozenset({"FilterIdempotent", "FilterMerge"})
-"""The rules of normalization."""
+"""The rules of normalization that also serve in the search."""
 
 
 def normalized(
     expression: LogicalExpression,
     rules: Sequence[TransformationRule],
     deadline: Deadline = NO_DEADLINE,
+    *,
+    before: Sequence[NormalizationRule] = (),
 ) -> LogicalExpression:
-    """Normalizes an expression by the normalization rules among ``rules``.
+    """Normalizes an expression by the normalization rules among ``rules``, and by ``before``.
 
     Raises:
-        algebra.predicate.PredicateError: for a predicate that is not allowed.
+        algebra.predicate_syntax.PredicateError: for a predicate that is not allowed.
         algebra.deadline.OutOfTimeError: if the time is over.
     """
     stage = _Stage([rule for rule in rules if rule.name in ALWAYS_WIN])
@@ -61,6 +68,8 @@ def normalized(
             done[id(current)] = current
         else:
             done[id(current)] = replace(current, inputs=inputs)
+        for rule in before:
+            done[id(current)] = rule.rewritten(done[id(current)])
     return done[id(expression)]
 
 
@@ -68,19 +77,32 @@ def absent_operators(expression: LogicalExpression) -> frozenset[type]:
     """The operators that no rule can bring into a query.
 
     Rules make unions only from a PATH, filters only from a predicate or simple paths, bound paths
-    only from closures and simple paths, and multiway joins only from a cycle of atoms: a forest in
-    place of an atom of a forest leaves it a forest.
+    only from closures and simple paths, and multiway joins only from two binary ones; anti-joins,
+    left joins and shortest paths from none but those of the query.
     """
-    filters = unions = closures = simple = cycles = False
+    filters = unions = closures = simple = negates = optional = shortest = False
+    joins = 0
     for current in _inputs_first(expression):
         match current.operator:
             case Filter():
                 filters = True
+            case AntiJoin():
+                negates = True
+            case Shortest():
+                shortest = True
+            case LeftJoin():
+                optional = True
+                joins += 1
             case Pattern(bindings):
-                cycles |= not is_forest(bindings)
+                joins += len(bindings) - 1
             case Path(r, semantics):
                 unions = True
+                joins += sum(1 for _ in regex.symbols(r)) - 1
                 simple |= semantics is PathSemantics.SIMPLE
+                closures |= regex.has_closure(r)
+            case Trail(r):
+                unions = True
+                joins += sum(1 for _ in regex.symbols(r)) - 1
                 closures |= regex.has_closure(r)
             case Union():
                 unions = True
@@ -88,11 +110,26 @@ def absent_operators(expression: LogicalExpression) -> frozenset[type]:
                 filters |= any(s.predicate is not None for s in current.operator.scans)
                 unions |= len(current.operator.scans) > 1
     absent: set[type] = set() if filters or simple else {Filter, FilteredPattern}
-    if not closures:
-        absent |= {BoundPattern} if simple else {BoundPattern, BoundPath}
-    if not cycles:
+    if not closures and not simple:
+        absent |= {BoundPattern, BoundPath}
+    if not negates:
+        absent.add(AntiJoin)
+    if not shortest:
+        absent.add(Shortest)
+    if not optional:
+        absent.add(LeftJoin)
+    if joins < 2:
         absent.add(MultiwayPattern)
     return frozenset(absent | (set() if unions else {Union, WScanUnion}))
+
+
+def has_cycle(expression: LogicalExpression) -> bool:
+    """Whether rules can join atoms that form a cycle.
+
+    A forest in place of an atom of a forest leaves it a forest.
+    """
+    operators = (current.operator for current in _inputs_first(expression))
+    return any(isinstance(o, Pattern) and not is_forest(o.bindings) for o in operators)
 
 
 @dataclass(frozen=True, slots=True)

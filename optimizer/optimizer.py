@@ -9,18 +9,20 @@ from operator import attrgetter
 
 from ..algebra.deadline import Deadline
 from ..algebra.logical import LogicalQuery
-from ..algebra.plan import PlanStream
+from ..algebra.plan_parts import PlanStream
 from ..algebra.properties import RequiredProperties
 from ..memo import GroupId, MemoError
-from ..rules.registry import enabled_rules, idle_rules
+from ..rules.multiway_rules import PatternToMultiway
+from ..rules.registry import enabled_rules, idle_rules, normalization_rules
 from .as_written import KeptAsWritten, as_written, error_of_difference, kept_as_written
 from .canonical import CanonicalPlans
+from .column_names import names_in_scans
 from .cost import CostEstimator
 from .entry import Entry
 from .events import Listener
 from .extraction import winning_plan
 from .greedy import StartOrder
-from .normalization import absent_operators, normalized
+from .normalization import absent_operators, has_cycle, normalized
 from .options import Options
 from .physical_properties import answers, hashable_columns
 from .plans import Plans
@@ -66,7 +68,7 @@ class Optimizer:
                 ``budget_ms``.
 
         Raises:
-            algebra.predicate.PredicateError: for a predicate that is not allowed.
+            algebra.predicate_syntax.PredicateError: for a predicate that is not allowed.
             rules.registry.UnknownRuleError: if the options disable a rule that does not exist.
             optimizer.CannotPlanError: if no physical operators compute the query.
             algebra.deadline.OutOfTimeError: if the time is over before there is any plan.
@@ -75,8 +77,9 @@ class Optimizer:
         if deadline is None:
             deadline = Deadline(options.budget_ms, cancelled)
         rules = enabled_rules(options.disabled_rules)
-        expression = normalized(query.expression, rules, deadline)
-        idle = idle_rules(absent_operators(expression))
+        before = [r for r in normalization_rules() if r.name not in options.disabled_rules]
+        expression = normalized(query.expression, rules, deadline, before=before)
+        idle = idle_rules(absent_operators(expression), cycles=has_cycle(expression))
         options = replace(options, disabled_rules=options.disabled_rules | idle)
         recorder = Recorder(Tracing() if trace is True else trace) if trace else None
         if recorder is not None:
@@ -87,8 +90,12 @@ class Optimizer:
             self._cost_model, options.parallelism, options.simple_budget, deadline
         ).plan(query.expression)
         order = StartOrder(search.coster, options, budget)
-        root = Entry(memo, search.algebra.flat, order, deadline).insert(expression)
+        at_once = PatternToMultiway.name not in self._options.disabled_rules
+        entry = Entry(memo, search.algebra.flat, order, deadline, at_once=at_once)
+        root = entry.insert(expression)
         acceptable = answers(hashable_columns(expression), options.parallelism)
+        if order.exceeds_budget:
+            search.explore_while_it_gains(root, acceptable)
         best, kept, physical_expressions = _chosen(
             search, root, acceptable, reordered=order.reordered
         )
@@ -106,6 +113,7 @@ class Optimizer:
             parallelism=options.parallelism,
             semantics=query.semantics,
             evaluate_every=options.evaluate_every,
+            names=names_in_scans(query.expression),
         )
         return SearchResult(
             plan=document(best.plan),
@@ -122,7 +130,7 @@ class Optimizer:
             circular=search.branch_and_bound.circular,
             optimize_ms=budget.elapsed_ms(),
             rules=search.rules.statistics,
-            plans=Plans(search.explorer, search.coster, budget.check, root, document),
+            plans=Plans(search.explorer, search.coster, budget, root, document),
             shared_costs=options.shared_costs,
             winners=best.winners,
             kept_as_written=kept,

@@ -38,13 +38,13 @@ COALESCED_ON_ONE = RequiredProperties(distribution=SINGLE, coalesced=True)
 class ChildRequirements:
     """The properties required of the inputs, so that an operator delivers its own.
 
-    ``divided`` is the number of partitions of the rows of each input, ``result_divided`` the
-    number for the rows of the result.
+    ``divided`` holds for each input all rows divided by those on the busiest partition,
+    ``result_divided`` the same for the rows of the result.
     """
 
     required: tuple[RequiredProperties, ...]
-    divided: tuple[int, ...]
-    result_divided: int
+    divided: tuple[float, ...]
+    result_divided: float
 
 
 def hashable_columns(expression: LogicalExpression) -> int:
@@ -65,6 +65,7 @@ def answers(width: int, parallelism: int) -> tuple[RequiredProperties, ...]:
     return (COALESCED, COALESCED_ON_ONE) if width else (COALESCED_ON_ONE,)
 
 
+@lru_cache(maxsize=1 << 14)
 def child_requirements(
     operator: PhysicalOperator,
     widths: tuple[int, ...],

@@ -14,7 +14,7 @@ group linear in its columns.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ..algebra.physical import PhysicalOperator
@@ -39,9 +39,9 @@ class Place:
     distribution: Distribution
     convention: Convention = Convention.KERNEL
 
-    def divided(self, parallelism: int) -> int:
-        """The number of partitions that the rows are divided over."""
-        return parallelism if self.distribution.spread in DIVIDED else 1
+    def divided(self, parallelism: int) -> float:
+        """All rows, divided by those on the busiest partition; on n partitions mostly n or 1."""
+        return self.distribution.divisor(parallelism)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,4 +87,4 @@ def _lawful(
 
 def _goal(derived: Distribution) -> Distribution:
     """A distribution in the form in which the search names it: hashed by one column."""
-    return ANY if derived == NOTHING else Distribution(derived.spread, derived.columns[:1])
+    return ANY if derived == NOTHING else replace(derived, columns=derived.columns[:1])

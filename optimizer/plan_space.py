@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from ..algebra.properties import ANY, BROADCAST, Convention, Distribution
+from ..algebra.properties import ANY, BROADCAST, Convention, Distribution, Spread
 from ..memo import Alternative, GroupExpression, GroupId, Memo, PlanSpace
 from . import enforcers
 from .coster import Coster
@@ -62,16 +62,40 @@ def different_space(coster: Coster, check: Callable[[], None]) -> PlanSpace[Plan
     in any order, at the same cost: the inputs of a join are swapped, or a path is walked backwards.
     """
 
-    def alternatives(goal: PlanGoal) -> Sequence[Found]:
-        different: dict[Hashable, Found] = {}
-        for one in _alternatives(coster, goal):
-            inputs = frozenset(Counter(one.inputs).items())
-            # The costs of mirror images are sums in another order.
-            key = type(one.choice.operator), inputs, f"{one.cost:.12g}"
-            different.setdefault(key, one)
-        return tuple(different.values())
+    return PlanSpace(
+        lambda goal: _different(_alternatives(coster, goal)), lambda goal: goal.group, check
+    )
 
-    return PlanSpace(alternatives, lambda goal: goal.group, check)
+
+def spaces(
+    coster: Coster, check: Callable[[], None]
+) -> tuple[PlanSpace[PlanGoal, Choice], PlanSpace[PlanGoal, Choice]]:
+    """The complete physical plans and the different ones; both price each operator once."""
+    priced: dict[PlanGoal, Sequence[Found]] = {}
+
+    def alternatives(goal: PlanGoal) -> Sequence[Found]:
+        if goal not in priced:
+            priced[goal] = tuple(_alternatives(coster, goal))
+        return priced[goal]
+
+    def different(goal: PlanGoal) -> Sequence[Found]:
+        return _different(alternatives(goal))
+
+    every, folded = (
+        PlanSpace(one, lambda goal: goal.group, check) for one in (alternatives, different)
+    )
+    return every, folded
+
+
+def _different(alternatives: Sequence[Found]) -> Sequence[Found]:
+    """One alternative of those with the same kind of operator over the same goals at one cost."""
+    different: dict[Hashable, Found] = {}
+    for one in alternatives:
+        inputs = frozenset(Counter(one.inputs).items())
+        # The costs of mirror images are sums in another order.
+        key = type(one.choice.operator), inputs, f"{one.cost:.12g}"
+        different.setdefault(key, one)
+    return tuple(different.values())
 
 
 Found = Alternative[PlanGoal, Choice]
@@ -148,7 +172,8 @@ def _enforcers(coster: Coster, goal: PlanGoal, place: Place) -> Iterator[Found]:
     here, group = place.distribution, goal.group
     if place.convention is Convention.SPARK_SQL or enforcers.is_final(coster, group):
         return
-    if goal.coalesced and (coster.parallelism == 1 or here != ANY):
+    gathered = here != ANY and here.spread is not Spread.HYPERCUBE
+    if goal.coalesced and (coster.parallelism == 1 or gathered):
         choice = enforcers.coalesce(coster, group, here)
         yield _over(choice, PlanGoal(group, coalesced=False, place=place))
     if (

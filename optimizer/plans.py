@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from itertools import islice
 from random import Random
 
 from ..algebra.plan import PhysicalPlan
 from ..memo import GroupExpression, GroupId, PlanSpace, PlanTree
+from .budget import Budget
 from .coster import Coster
+from .errors import SearchCancelledError
 from .explorer import Explorer
 from .extraction import plan_of_tree
 from .goals import Choice
-from .plan_space import PlanGoal, different_space, logical_space, physical_space
+from .listing import ListingStop, OnProgress, PlanListing, Watch
+from .plan_space import PlanGoal, different_space, logical_space, physical_space, spaces
 from .steps import Step
 
 
@@ -29,7 +33,7 @@ class Plans:
         self,
         explorer: Explorer,
         coster: Coster,
-        check: Callable[[], None],
+        budget: Budget,
         root: GroupId,
         document: Callable[[Step], PhysicalPlan],
         *,
@@ -37,13 +41,13 @@ class Plans:
     ) -> None:
         """Plans of the group ``root``.
 
-        ``check`` raises an error that ends the work; ``document`` makes the plan of steps. With
+        ``budget`` bounds the work; ``document`` makes the plan of steps. With
         ``folded`` mirror images and equal-cost duplicates are one plan.
         """
         self._explorer = explorer
         self._memo = explorer.memo
         self._coster = coster
-        self._check = check
+        self._budget = budget
         self._root = root
         self._document_of = document
         self._folded = folded
@@ -59,7 +63,7 @@ class Plans:
         return Plans(
             self._explorer,
             self._coster,
-            self._check,
+            self._budget,
             self._root,
             self._document_of,
             folded=True,
@@ -87,17 +91,75 @@ class Plans:
         """
         return self._document(self._physical.unrank(self._goal, number))
 
+    def listed(
+        self,
+        size: int,
+        *,
+        seed: int | None = None,
+        milliseconds: float | None = None,
+        progress: OnProgress | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> PlanListing:
+        """The cheapest different plans, or with a ``seed`` plans drawn from all different ones.
+
+        A listing that is cut, by its time or its caller, has the plans and numbers so far. It never
+        raises :class:`headrace.optimizer.errors.SearchCancelledError`.
+
+        Args:
+            size: the number of plans; if there are fewer, a ranked list has all.
+            seed: the seed of the sample; None to rank.
+            milliseconds: the time of the listing; by default as long again as the search was
+                allowed.
+            progress: receives the progress, at most ten times a second and at each new step.
+            cancelled: polled between steps; once it returns true, the listing ends.
+        """
+        watch = Watch(self._budget.listing(milliseconds, cancelled), progress)
+        plans: list[PhysicalPlan] = []
+        total = different = bound = None
+        stop_reason: ListingStop = "complete"
+        try:
+            watch.begins("exploring")
+            self._explorer.explore_everything(watch.check)
+            watch.check()
+            every, folded = spaces(self._coster, watch.check)
+            watch.begins("pricing")
+            folded.prepare(self._goal)
+            if seed is None:
+                watch.begins("ranking")
+                for tree in islice(folded.ranked(self._goal), size):
+                    plans.append(self._document(tree))
+                    bound = tree.cost
+                    watch.adds(bound)
+            watch.begins("counting")
+            different = folded.count(self._goal)
+            if seed is not None:
+                watch.begins("sampling")
+                random = Random(seed)
+                for _ in range(size if different else 0):
+                    number = random.randrange(different)
+                    plans.append(self._document(folded.unrank(self._goal, number)))
+                    watch.adds(None)
+            watch.begins("counting")
+            total = every.count(self._goal)
+        except SearchCancelledError as error:
+            stop_reason = error.reason
+        if stop_reason == "complete" and self._budget.listing_cut is not None:
+            stop_reason = self._budget.listing_cut
+        return PlanListing(
+            tuple(plans), seed is None, total, different, bound, stop_reason, watch.seconds
+        )
+
     @cached_property
     def logical(self) -> PlanSpace[GroupId, GroupExpression]:
         """The space of logical plans."""
         self._explorer.explore_everything()
-        return logical_space(self._memo, self._check)
+        return logical_space(self._memo, self._budget.check)
 
     @cached_property
     def _physical(self) -> PlanSpace[PlanGoal, Choice]:
         self._explorer.explore_everything()
         space = different_space if self._folded else physical_space
-        return space(self._coster, self._check)
+        return space(self._coster, self._budget.check)
 
     @property
     def _goal(self) -> PlanGoal:

@@ -30,9 +30,17 @@ from .events import Events, Listener
 from .explorer import Explorer
 from .extraction import winning_plan
 from .goal_table import GoalTable
+from .intermediates import LargeIntermediates
 from .options import Options
 from .rule_table import RuleTable
 from .steps import Step
+
+FIRST = 1_000
+"""The expressions after which a search that cannot be complete compares its plans first."""
+LEAST_GAIN = 0.01
+"""The part of a cost by which a plan has to be cheaper for the search to go on."""
+DIVIDED = 0.5
+"""The part of the time in which plans are compared; the comparison takes time too."""
 
 
 class Search:
@@ -67,12 +75,36 @@ class Search:
             cross_products=options.cross_products,
             duplicate_free=options.duplicate_free,
             composition=ComposedPaths(self.coster) if options.prune else None,
+            has_mirror_images=options.duplicate_free
+            and "PatternCommute" not in options.disabled_rules,
+            intermediates=LargeIntermediates(self.coster) if options.prune else None,
         )
         self.explorer = Explorer(context, agenda, self.budget, self.events)
         self.goals = GoalTable(self.coster, self.events)
         self.branch_and_bound = BranchAndBound(
             self.explorer, self.goals, self.budget, self.events, prune=options.prune
         )
+
+    def explore_while_it_gains(
+        self, root: GroupId, acceptable: tuple[RequiredProperties, ...]
+    ) -> None:
+        """Explores a group until a doubling of the memo brings no cheaper plan.
+
+        The reason is then ``no_gain``. With a bound of time, its second half is not divided.
+
+        Raises:
+            CannotPlanError: if nothing computes the root.
+        """
+        most, cost = FIRST, self.start_plan(root, acceptable).cost
+        while not self.explorer.explore(root, most):
+            if self.budget.has_passed(DIVIDED):
+                return
+            before, cost = cost, self.start_plan(root, acceptable).cost
+            if cost > before * (1 - LEAST_GAIN):
+                self.explorer.stop()
+                self.budget.end_exploration("no_gain")
+                return
+            most *= 2
 
     def start_plan(self, root: GroupId, acceptable: tuple[RequiredProperties, ...]) -> Step:
         """The cheapest plan of the memo as it is, without exploration and without a time limit.

@@ -7,6 +7,7 @@ is multi-query optimization, which is NP-hard (T. Sellis, "Multiple-query optimi
 ("Efficient and extensible algorithms for multi query optimization", SIGMOD 2000). A goal in a set
 of *free* goals costs nothing where it is read. For each set the cheapest trees are a plan, and its
 shared cost is counted exactly. Goals enter and leave the set as long as the plan becomes cheaper.
+So do indexes of inputs that two joins may hold together: a join that reads a free index costs less.
 
 Each of these plans is a plan of the plan space. The result may miss the optimum; bench/sharing.py
 compares it with all plans.
@@ -14,15 +15,18 @@ compares it with all plans.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import inf
 
 from ..algebra.logical import WScan, WScanUnion
+from ..algebra.physical import IndexForm, PhysicalOperator, index_forms
 from ..memo import Groups, Winner
 from .goal_table import GoalTable
 from .goals import Alternative, Goal, GoalKey
 from .selection import Selection
+from .steps import saved_by_sharing
 
 MOST_ALTERNATIVES = 4_000
 """The most alternatives of a memo whose plans are compared by shared cost."""
@@ -32,11 +36,17 @@ MOST_VISITS = 40_000
 
 @dataclass(frozen=True, slots=True)
 class _Priced:
-    """An alternative with the numbers of the goals that it reads."""
+    """An alternative with the numbers of the goals that it reads.
+
+    ``sides`` has the number of the index of each input that others may share, with what the
+    alternative costs less if one does; ``saved`` has the latter for all inputs.
+    """
 
     local: float
     inputs: tuple[int, ...]
     alternative: Alternative
+    saved: tuple[float, ...]
+    sides: tuple[tuple[int, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +95,7 @@ def may_share(groups: Groups) -> bool:
 def _improved(graph: _Graph, stopped: Callable[[], bool]) -> _Plan:
     """Lets reusable goals enter and leave the set of free goals, while that makes plans cheaper."""
     free, best = frozenset[int](), graph.plan(frozenset())
-    for start in (graph.scans, graph.reusable):
+    for start in (graph.scans, graph.reusable, graph.indexes):
         if (plan := graph.plan(frozenset(start))).cost < best.cost * (1 - 1e-9):
             free, best = frozenset(start), plan
     visits = MOST_VISITS // max(graph.alternatives, 1)
@@ -104,14 +114,44 @@ def _improved(graph: _Graph, stopped: Callable[[], bool]) -> _Plan:
 
 
 def _cheapest_over(alternatives: Iterable[Alternative]) -> list[Alternative]:
-    """The alternatives without those that read the same goals as a cheaper one."""
-    cheapest: dict[tuple[int, ...], Alternative] = {}
+    """The alternatives without those that read the same goals, by the same indexes if others may
+    share them, as a cheaper one."""
+    cheapest: dict[Hashable, Alternative] = {}
     for alternative in alternatives:
-        read = tuple(sorted(map(id, alternative.inputs)))
+        inputs = tuple(map(id, alternative.inputs))
+        forms = index_forms(alternative.choice.operator)
+        read = tuple(sorted(inputs)), frozenset(zip(inputs, forms, strict=False))
         other = cheapest.get(read)
         if other is None or alternative.choice.local < other.choice.local:
             cheapest[read] = alternative
     return list(cheapest.values())
+
+
+def _with_indexes(
+    goals: Sequence[Sequence[_Priced]],
+) -> tuple[tuple[int, ...], tuple[tuple[_Priced, ...], ...]]:
+    """Numbers the indexes that two sides of alternatives may read, after the goals."""
+    sides: Counter[tuple[int, IndexForm]] = Counter()
+    for priced in goals:
+        for one in priced:
+            sides.update(_indexes_of(one))
+    shared = [index for index, count in sides.items() if count > 1]
+    number = {index: len(goals) + k for k, index in enumerate(shared)}
+    numbered = tuple([tuple([_with_sides(one, number) for one in priced]) for priced in goals])
+    return tuple(number.values()), numbered
+
+
+def _indexes_of(one: _Priced) -> list[tuple[int, IndexForm]]:
+    """The goal and the form of each index of an alternative that others may share."""
+    if not one.saved:
+        return []
+    return list(zip(one.inputs, index_forms(one.alternative.choice.operator), strict=True))
+
+
+def _with_sides(one: _Priced, number: Mapping[tuple[int, IndexForm], int]) -> _Priced:
+    parts = zip(_indexes_of(one), one.saved, strict=True)
+    sides = tuple([(number[index], part) for index, part in parts if index in number])
+    return replace(one, sides=sides) if sides else one
 
 
 class _Graph:
@@ -121,11 +161,13 @@ class _Graph:
         alternatives: the number of alternatives.
         reusable: the numbers of the goals that a plan may use twice.
         scans: those of them that are scans.
+        indexes: the numbers of the indexes of inputs that a plan may use twice; they follow those
+            of the goals.
     """
 
     def __init__(self, goals: GoalTable, roots: tuple[int, ...], priced: dict[Goal, list[_Priced]]):
         self._goals = tuple(priced)
-        self._priced = tuple(map(tuple, priced.values()))
+        self.indexes, self._priced = _with_indexes(tuple(map(tuple, priced.values())))
         self._roots = roots
         self.alternatives = sum(map(len, self._priced))
         self.reusable = tuple(self._used_twice())
@@ -162,8 +204,11 @@ class _Graph:
                 pending += [i for i in missing if i not in number and i not in active]
             else:
                 pending.pop()
+                saved = goals.coster.saved
                 done[goal] = [
-                    _Priced(a.choice.local, tuple([number[i] for i in a.inputs]), a)
+                    _Priced(
+                        a.choice.local, tuple([number[i] for i in a.inputs]), a, saved(a.choice)
+                    )
                     for a in active.pop(goal)
                     if all(i in number for i in a.inputs)
                 ]
@@ -188,7 +233,8 @@ class _Graph:
                 yield k
 
     def plan(self, free: frozenset[int]) -> _Plan:
-        """The plan of the cheapest trees, if goals in ``free`` cost nothing where they are read."""
+        """The plan of the cheapest trees, if goals and indexes in ``free`` cost nothing where they
+        are read."""
         costs: list[float] = []
         own: list[float] = []
         taken: list[_Priced | None] = []
@@ -196,6 +242,9 @@ class _Graph:
             least, cheapest = inf, None
             for one in priced:
                 cost = one.local
+                for index, part in one.sides:
+                    if index in free:
+                        cost -= part
                 for i in one.inputs:
                     cost += costs[i]
                 if cost < least:
@@ -207,22 +256,25 @@ class _Graph:
         return _Plan(self._shared_cost(root, taken), root, taken)
 
     def _shared_cost(self, root: int, taken: Sequence[_Priced | None]) -> float:
-        """The cost of a plan with equal operators over equal inputs counted once."""
+        """The cost of a plan with equal operators over equal inputs, and equal indexes of equal
+        inputs, counted once."""
         reached = self._reached(root, taken)
         if reached is None:
             return inf
         node: dict[int, int] = {}
-        nodes: dict[object, int] = {}
+        numbers: dict[tuple[PhysicalOperator, tuple[int, ...]], int] = {}
+        nodes: list[tuple[PhysicalOperator, tuple[int, ...], tuple[float, ...]]] = []
         total = 0.0
         for k in reached:
             one = taken[k]
             assert one is not None
             key = (one.alternative.choice.operator, tuple([node[i] for i in one.inputs]))
-            if key not in nodes:
-                nodes[key] = len(nodes)
+            if key not in numbers:
+                numbers[key] = len(nodes)
+                nodes.append((*key, one.saved))
                 total += one.local
-            node[k] = nodes[key]
-        return total
+            node[k] = numbers[key]
+        return total - sum(saved_by_sharing(nodes)) if self.indexes else total
 
     @staticmethod
     def _reached(root: int, taken: Sequence[_Priced | None]) -> list[int] | None:
@@ -238,11 +290,12 @@ class _Graph:
         return sorted(reached)
 
     def by_cost(self, best: _Plan) -> list[int]:
-        """The reusable goals, those of the dearest trees first."""
+        """The reusable goals, those of the dearest trees first, and the indexes."""
         costs: list[float] = []
         for one in best.taken:
             costs.append(inf if one is None else one.local + sum([costs[i] for i in one.inputs]))
-        return sorted((k for k in self.reusable if costs[k] < inf), key=lambda k: (-costs[k], k))
+        goals = [k for k in self.reusable if costs[k] < inf]
+        return [*sorted(goals, key=lambda k: (-costs[k], k)), *self.indexes]
 
     def selection(self, plan: _Plan) -> Selection | None:
         """The alternatives of a plan, with the costs of their trees."""

@@ -7,14 +7,17 @@ the tree, which counts a shared sub-plan once per use. :func:`shared_cost` count
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isinf
 
 from ..algebra.logical import PathSemantics
-from ..algebra.physical import HashJoin, MultiwayJoin, PhysicalOperator, Scan
-from ..algebra.plan import Estimate, NodeProperties, PhysicalPlan, PlanNode, PlanStream, PlanWindow
+from ..algebra.physical import PhysicalOperator, Scan, shared_sides_of_plan
+from ..algebra.plan import PhysicalPlan
+from ..algebra.plan_parts import Estimate, NodeProperties, PlanNode, PlanStream, PlanWindow
 from ..algebra.properties import DeliveredProperties
 from ..costmodel.characteristics import Characteristics
+from .column_names import ScanColumn, named
 from .emission import LEAST_REPEATS
 from .goals import Costed
 
@@ -36,6 +39,8 @@ class Step:
         group: the memo's group; None outside the memo.
         source: the id of the memo's expression, -1 for an enforcer; None outside the memo.
         rule: the implementation rule or enforcer; empty outside the memo.
+        saved: for each input what it costs less if another operator holds its index; empty for an
+            operator that shares none.
     """
 
     operator: PhysicalOperator
@@ -49,6 +54,7 @@ class Step:
     group: int | None = None
     source: int | None = None
     rule: str = ""
+    saved: tuple[float, ...] = ()
 
 
 Key = tuple[PhysicalOperator, tuple[int, ...]]
@@ -83,8 +89,36 @@ def in_order(root: Step) -> tuple[tuple[Step, tuple[int, ...]], ...]:
 
 
 def shared_cost(root: Step) -> float:
-    """The cost with every shared sub-plan counted once."""
-    return sum(step.local for step, _ in in_order(root))
+    """The cost with every shared sub-plan, and every shared index of an input, counted once."""
+    ordered = in_order(root)
+    return sum(step.local for step, _ in ordered) - sum(saved_by_sharing(_with_saved(ordered)))
+
+
+def saved_by_sharing(
+    nodes: Sequence[tuple[PhysicalOperator, Sequence[int], Sequence[float]]],
+) -> list[float]:
+    """What each node of a plan costs less, since another one holds an index that it reads.
+
+    Of the sides that share an index, the dearest pays, and the others save their parts.
+
+    Args:
+        nodes: operators with the positions of their inputs, and what is saved for each input if
+            its index is shared; each node after its inputs.
+    """
+    saved = [0.0] * len(nodes)
+    for _, sides in shared_sides_of_plan([(operator, inputs) for operator, inputs, _ in nodes]):
+        parts = [nodes[node][2][place] if nodes[node][2] else 0.0 for node, place in sides]
+        paid = parts.index(max(parts))
+        for k, (node, _) in enumerate(sides):
+            if k != paid:
+                saved[node] += parts[k]
+    return saved
+
+
+def _with_saved(
+    ordered: Sequence[tuple[Step, tuple[int, ...]]],
+) -> list[tuple[PhysicalOperator, tuple[int, ...], tuple[float, ...]]]:
+    return [(step.operator, inputs, step.saved) for step, inputs in ordered]
 
 
 def plan_of(
@@ -96,32 +130,27 @@ def plan_of(
     *,
     semantics: PathSemantics = PathSemantics.ARBITRARY,
     evaluate_every: int | None = None,
+    names: Mapping[ScanColumn, str] | None = None,
 ) -> PhysicalPlan:
-    """The document of a plan; ``columns`` are the query's names of the answer's columns."""
+    """The document of a plan.
+
+    ``columns`` are the query's names of the answer's columns, ``names`` those of scans.
+    """
     ordered = in_order(root)
-    names: list[tuple[str, ...] | None] = [None] * len(ordered)
-    names[-1] = columns
-    operators = [step.operator for step, _ in ordered]
-    for position in range(len(ordered) - 1, -1, -1):
-        _, inputs = ordered[position]
-        own = names[position]
-        assert own is not None
-        operator = operators[position]
-        if isinstance(operator, HashJoin | MultiwayJoin):
-            # Equal joins share an operator, whatever the variables of each are called.
-            operators[position] = operator.named(own)
-        for k, below in enumerate(inputs):
-            if names[below] is None:
-                width = len(ordered[below][0].estimate.distinct)
-                names[below] = operators[position].input_names(k, own, width)
+    called = named(
+        [(step.operator, inputs, len(step.estimate.distinct)) for step, inputs in ordered],
+        columns,
+        names or {},
+    )
+    saved = saved_by_sharing(_with_saved(ordered))
     nodes = [
         PlanNode(
             id=position,
-            operator=operators[position],
+            operator=called[position][0],
             inputs=inputs,
-            columns=names[position] or (),
+            columns=called[position][1],
             properties=_properties(step.delivers),
-            estimate=_estimate(step),
+            estimate=_estimate(step, saved[position]),
             identity=None if step.estimate.relation is None else step.estimate.relation.identity,
         )
         for position, (step, inputs) in enumerate(ordered)
@@ -154,7 +183,7 @@ def _properties(delivers: DeliveredProperties) -> NodeProperties:
     )
 
 
-def _estimate(step: Step) -> Estimate:
+def _estimate(step: Step, saved: float) -> Estimate:
     validity = step.estimate.validity
     rate, emits = step.estimate.arrival_rate, step.emits
     return Estimate(
@@ -164,4 +193,5 @@ def _estimate(step: Step) -> Estimate:
         cost=step.local,
         cumulative_cost=step.cost,
         derivation_rate=emits if emits > rate * LEAST_REPEATS else None,
+        saved=saved or None,
     )

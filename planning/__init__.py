@@ -8,7 +8,7 @@ correct is a `HeadraceError`.
 
 May import: algebra, catalog, languages, memo, costmodel, rules, optimizer, notation; of executor:
 the check of a stored plan, and the predicates that conditions are decided with.
-Start with: ``requests.py``, then ``planner.py``.
+Start with: ``requests.py``, then ``translating.py`` and ``planner.py``.
 
 >>> from headrace import PlanRequest, PlanningOptions, optimize
 >>> request = PlanRequest("Answer(x, y) <- x (a/b)+ y", options=PlanningOptions(window="1d"))

@@ -1,13 +1,13 @@
-"""Decides conditions of scans on the edges of a sample, with the code that runs them.
+"""Decides conditions of scans and joins on the edges of a sample, with the code that runs them.
 
-In: the condition of a scan, and a sample. Out: a mask of the edges that satisfy the condition. The
+In: a condition, and a sample. Out: a mask of the edges or rows that satisfy the condition. The
 sample has hashes of vertices instead of their values, so it decides equality of vertices, but no
 order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,8 @@ from ..algebra.predicate import Predicate
 from ..catalog.model import Catalog, StreamSample
 from ..catalog.sketch import hashes_of
 from ..catalog.values import ARROW_TYPES
+from ..costmodel.sampling.arrays import Ints
+from ..costmodel.sampling.properties import Checking, Properties, values_of
 from ..costmodel.sampling.relations import Scanned
 from ..executor.predicates import code_mask, mask
 
@@ -41,6 +43,46 @@ def satisfying(catalog: Catalog) -> Callable[[Scanned, StreamSample], Mask | Non
         return kept
 
     return decide
+
+
+def checking(catalog: Catalog) -> Checking:
+    """Returns what decides conditions on rows of edges of the samples of a catalog."""
+
+    def check(
+        condition: Predicate, properties: Properties, codes: Mapping[int, Ints], rows: int
+    ) -> Mask | None:
+        columns = sorted(condition.columns)
+        sql = condition.renumbered({column: k for k, column in enumerate(columns)}).sql
+        if not columns:
+            return mask(sql, [pa.nulls(rows)])
+        if not properties.keys() & set(columns):
+            return _of_vertices(sql, np.stack([codes[column] for column in columns]))
+        if not properties.keys() >= set(columns):
+            return None
+        values = []
+        for column in columns:
+            stream, name = properties[column]
+            of_edges = values_of(catalog.samples[stream], name)
+            if of_edges is None:
+                return None
+            taken = of_edges.take(pa.array(codes[column]))
+            values.append(taken.combine_chunks() if isinstance(taken, pa.ChunkedArray) else taken)
+        return mask(sql, values)
+
+    return check
+
+
+def _of_vertices(sql: str, codes: Ints) -> Mask | None:
+    """The rows of vertices that satisfy a condition without literals; a vertex has other codes at
+    other instants, so that a literal has none."""
+    literals: list[str | int] = []
+
+    def code(literal: str | int) -> int:
+        literals.append(literal)
+        return NO_VERTEX
+
+    kept = code_mask(sql, codes, code)
+    return None if literals else kept
 
 
 def _satisfied(
@@ -73,5 +115,4 @@ def _values(column: int, properties: tuple[str, ...], sample: StreamSample) -> A
     """The values of a column of a scan; None if the sample does not have them."""
     if column < 2:
         return None
-    name = properties[column - 2]
-    return pa.array(sample.ts) if name == "ts" else sample.properties.get(name)
+    return values_of(sample, properties[column - 2])

@@ -25,6 +25,9 @@ class HeadraceError(Exception):
         self.hint = hint
         self.remedies = remedies
 
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}"
+
     def advice(self, names: Names | None = None) -> str:
         """Returns the advice, with the ``names`` of settings on the command line or over REST."""
         return advice(self.hint, self.remedies, names)
@@ -60,6 +63,9 @@ class InvalidQueryError(UsageError):
         self.error = error
         self.source = source
         self.warnings = warnings
+
+    def __str__(self) -> str:
+        return str(self.error)
 
     def display(self, names: Names | None = None) -> str:
         """Returns the error with the line of the query and a caret under the position."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from ..algebra.plan import PhysicalPlan, PlanError
+from ..algebra.plan import PhysicalPlan
+from ..algebra.plan_parts import PlanError
 from ..algebra.remedy import Remedy
 from .errors import UsageError
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Stage = Literal["query", "logical", "memo", "physical", "plan"]
 Format = Literal["text", "json", "dot", "mermaid", "html"]
 CostModelKind = Literal["saturating", "thesis"]
-PathSemanticsKind = Literal["arbitrary", "simple"]
+PathSemanticsKind = Literal["arbitrary", "simple", "trail"]
 Evaluation = Literal["eager", "slide"]
 STAGES: tuple[Stage, ...] = ("query", "logical", "memo", "physical", "plan")
 
@@ -32,8 +32,10 @@ class PlanningOptions:
         budget_ms: the time limit from the text to the plan, in milliseconds; None for no limit.
         budget_expressions: the maximum number of expressions in the memo; None for the default.
         parallelism: the number of partitions of the plan.
-        path_semantics: ``arbitrary`` for any path, or ``simple`` for paths that repeat no vertex.
-        simple_budget: the maximum number of steps of the search for simple paths, per edge.
+        path_semantics: ``arbitrary`` for any path, ``simple`` for paths that repeat no vertex, or
+            ``trail`` for paths that repeat no edge.
+        simple_budget: the maximum number of steps of the search for simple paths or trails, for
+            each edge.
         evaluate: ``eager`` for results at every instant, or ``slide`` for results once per slide.
         constants: the constants of the cost model, in microseconds; None for the defaults.
         feedback: whether figures that earlier runs measured replace estimates.

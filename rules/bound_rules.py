@@ -7,16 +7,18 @@ target is bound as the source of the reversed path, whose columns then change pl
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from ..algebra import regex
 from ..algebra.logical import BoundPath, BoundPattern, Filter, Path, Pattern, Project
+from ..algebra.logical.bound import after_sources
 from ..algebra.predicate import Predicate
 from ..algebra.regex import Symbol
 from ..memo import Expression, GroupExpression, Tree
 from ..memo.pattern import Match, Op, Var
 from .filter_rules import predicate_of
-from .path_algebra import arbitrary, path_of, shifted
-from .path_rules import SWAP
+from .path_algebra import arbitrary, path_of
+from .path_rules import NO_LOOPS, SWAP, as_any_path
 from .rule import Context, Promise, TransformationRule
 
 
@@ -39,10 +41,7 @@ class FilterIntoPath(TransformationRule):
         return any(len(part.columns) == 1 for part in predicate_of(expression).conjuncts)
 
     def condition(self, match: Match, context: Context) -> bool:
-        path = path_of(match.expressions[1])
-        if arbitrary(path):
-            return regex.has_closure(path.regex)
-        return not isinstance(path.regex, Symbol)
+        return _grows_trees(path_of(match.expressions[1]))
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
         found = match.expressions[1]
@@ -65,8 +64,9 @@ class JoinIntoPath(TransformationRule):
 
     Always valid: a pair of the bound path is valid while A has its source, and the join needs that
     anyway. Applied where r has a closure, since other paths are joins that rules 8 and 14 reorder;
-    and to any paths, since the pairs (x, x) of d repeat a vertex. The projection stays above A, so
-    that a run computes A once. A is the first input of the result, whichever input it was.
+    and to all simple paths but those of one step, as any paths where a repeated vertex can be left
+    out. The projection stays above A, so that a run computes A once. A is the first input of the
+    result, whichever input it was.
     """
 
     name = "JoinIntoPath"
@@ -77,27 +77,90 @@ class JoinIntoPath(TransformationRule):
     promise = Promise.REDUCE
 
     def condition(self, match: Match, context: Context) -> bool:
-        path = path_of(match.expressions[1])
-        return arbitrary(path) and regex.has_closure(path.regex)
+        return _grows_trees(path_of(match.expressions[1]))
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
         join, found = match.root.operator, match.expressions[1]
         assert isinstance(join, Pattern)
         place = 0 if isinstance(match.pattern.inputs[0], Op) else 1
-        other = match.root.inputs[1 - place]
+        other, binding = match.root.inputs[1 - place], join.bindings[1 - place]
+        path, ends = path_of(found), join.bindings[place]
         for end in (0, 1):
-            ends = join.bindings[place]
-            if ends[end] not in join.bindings[1 - place]:
+            if ends[end] not in binding:
                 continue
-            column = join.bindings[1 - place].index(ends[end])
+            column = binding.index(ends[end])
             sources = Expression(Project((column, column)), (other,))
-            r = context.once(_after_sources, path_of(found).regex, end)
-            bound = Expression(BoundPath(r), (sources, *found.inputs))
-            bindings = join.bindings[1 - place], ends[::-1] if end else ends
+            r = context.once(_from_sources, path.regex, end)
+            bound = _without_repeats(path, r, (sources, *found.inputs))
+            bindings = binding, ends[::-1] if end else ends
             yield Expression(BoundPattern(bindings, join.output, join.names), (other, bound))
 
 
-def _after_sources(r: regex.Regex, end: int) -> regex.Regex:
+class JoinIntoPairs(TransformationRule):
+    """A ⋈ P[r](S)  →  A ⋈ P_D[d·r](S) with D = π(x, y)(A), d = π(x, x)(A) for both ends x and y
+
+    And so with trees from the target. Always valid: the join needs a row of A with both ends. Where
+    A has no other columns, P_D[d·r](S) is the join itself. Applied to any paths with a closure, and
+    to simple paths where a repeated vertex can be left out. So the pairs of other vertices, which
+    are most pairs of a closure, never reach a join.
+    """
+
+    name = "JoinIntoPairs"
+    makes = BoundPattern
+    excluded = frozenset({"ProjectIntoPattern", "ProjectIntoFilteredPattern"})
+    number = None
+    patterns = (Op(Pattern, Var("a"), Op(Path)), Op(Pattern, Op(Path), Var("b")))
+    promise = Promise.REDUCE
+
+    def considers(self, expression: GroupExpression, context: Context) -> bool:
+        join: Any = expression.operator
+        left, right = map(set, join.bindings)
+        return len(left & right) == 2
+
+    def condition(self, match: Match, context: Context) -> bool:
+        path = path_of(match.expressions[1])
+        return _grows_trees(path) and (arbitrary(path) or as_any_path(path))
+
+    def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
+        join, found = match.root.operator, match.expressions[1]
+        assert isinstance(join, Pattern)
+        place = 0 if isinstance(match.pattern.inputs[0], Op) else 1
+        other, binding = match.root.inputs[1 - place], join.bindings[1 - place]
+        if len(join.bindings[place]) != 2:
+            return
+        for end in (0, 1):
+            ends = join.bindings[place][::-1] if end else join.bindings[place]
+            columns = binding.index(ends[0]), binding.index(ends[1])
+            sources = Expression(Project((columns[0], columns[0])), (other,))
+            pairs = Expression(Project(columns), (other,))
+            r = context.once(_from_sources, path_of(found).regex, end)
+            below: tuple[Tree, ...] = (sources, *found.inputs, pairs)
+            bound = _without_repeats(path_of(found), r, below, pairs=True)
+            if len(binding) == 2:
+                yield Expression(Project(tuple([ends.index(v) for v in join.output])), (bound,))
+            else:
+                operator = BoundPattern((binding, ends), join.output, join.names)
+                yield Expression(operator, (other, bound))
+
+
+def _grows_trees(path: Path) -> bool:
+    """Whether binding an end of a path can save trees: a closure, or several simple steps."""
+    if arbitrary(path):
+        return regex.has_closure(path.regex)
+    return not isinstance(path.regex, Symbol)
+
+
+def _without_repeats(
+    path: Path, r: regex.Regex, inputs: tuple[Tree, ...], *, pairs: bool = False
+) -> Expression:
+    """A path with bound ends: of simple paths any paths between different vertices, if that is the
+    same."""
+    if not as_any_path(path):
+        return Expression(BoundPath(r, path.semantics, pairs=pairs), inputs)
+    return Expression(NO_LOOPS, (Expression(BoundPath(r, pairs=pairs), inputs),))
+
+
+def _from_sources(r: regex.Regex, end: int) -> regex.Regex:
     """The regex, reversed for end 1, after a symbol 0 for the sources."""
     along = regex.inverse(r) if end else r
-    return regex.concat([Symbol(0), shifted(regex.without_empty(along), 1)])
+    return after_sources(regex.without_empty(along))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
-from ..algebra.labelling import Atom, Labels, canonical_atoms, canonical_labels
+from ..algebra.labelling import Atom, Labels, canonical_atoms, canonical_labels, is_rigid
 from ..algebra.logical import MultiwayPattern, Path, PathSemantics, Pattern, Union
 from ..algebra.regex import Concat, Regex, Symbol, inverse, symbols
 from ..memo import Group, GroupId, Groups, MemoListener
@@ -36,6 +36,8 @@ class FlatForms(MemoListener):
         self._flat: dict[GroupId, Flat] = {}
         self._parts: dict[GroupId, frozenset[GroupId]] = {}
         self._computed: dict[tuple[Bindings, tuple[int, ...], tuple[GroupId, ...]], Flat] = {}
+        self._labels: dict[tuple[tuple[Atom, ...], tuple[int, ...]], Labels] = {}
+        self._rigid: dict[GroupId, bool] = {}
         self._orders: dict[Hashable, tuple[int, ...]] = {}
         self._order_of: dict[Hashable, tuple[int, ...]] = {}
 
@@ -44,7 +46,7 @@ class FlatForms(MemoListener):
         joined = _as_join(operator)
         if joined is not None:
             flat = self._flattened(joined[0], joined[1], tuple([inputs[k] for k in joined[2]]))
-            labels = canonical_labels(flat.atoms, flat.columns)
+            labels = self._labelled(flat.atoms, flat.columns)
             order = tuple([labels[v] for v in flat.columns])
             key = (canonical_atoms(flat.atoms, labels), tuple(sorted(order)))
             if len(set(order)) == len(order):
@@ -80,6 +82,10 @@ class FlatForms(MemoListener):
             order = self._order_of[join] = self._order(bindings, needed, inputs)
         return order
 
+    def atoms_below(self, group: GroupId) -> tuple[GroupId, ...]:
+        """The relations of the atoms below a group; the group itself if it is an atom."""
+        return tuple([relation for relation, _ in self._of(group).atoms])
+
     def repeats(self, inputs: tuple[GroupId, ...]) -> bool:
         """Whether some atom occurs twice below the inputs."""
         relations = [relation for group in inputs for relation, _ in self._of(group).atoms]
@@ -90,9 +96,45 @@ class FlatForms(MemoListener):
     ) -> Flat:
         """The atoms below a join without repeats, over canonical variables, and its columns."""
         flat = self._flattened(bindings, output, inputs)
-        labels = canonical_labels(flat.atoms, flat.columns)
+        labels = self._labelled(flat.atoms, flat.columns)
         columns = tuple([labels[v] for v in flat.columns])
         return Flat(canonical_atoms(flat.atoms, labels), columns)
+
+    def symmetry(
+        self, bindings: Bindings, output: tuple[int, ...], inputs: tuple[GroupId, ...]
+    ) -> Hashable | None:
+        """A key of a binary join that is equal for its mirror images under symmetries of the atoms.
+
+        Two joins of the same inputs have one key if they give the same relation, and a renaming of
+        variables maps the atoms below each input of one on those of the other. So their plans are
+        the same but for the names of variables. None where the join has no such image but itself.
+        """
+        if not self.repeats(inputs):
+            return None
+        flat = self._flattened(bindings, output, inputs)
+        if all(map(self._is_rigid, inputs)) and is_rigid(flat.atoms, flat.columns):
+            return None
+        left = len(self._of(inputs[0]).atoms)
+        sides = tuple([(2 * r + (k >= left), vs) for k, (r, vs) in enumerate(flat.atoms)])
+        labels = self._labelled(sides, tuple(sorted(flat.columns)))
+        kept = tuple(sorted([labels[v] for v in flat.columns]))
+        relation = self.fingerprint(Pattern(bindings, output), inputs)
+        return relation, inputs, canonical_atoms(sides, labels), kept
+
+    def _is_rigid(self, group: GroupId) -> bool:
+        rigid = self._rigid.get(group)
+        if rigid is None:
+            flat = self._of(group)
+            rigid = self._rigid[group] = is_rigid(flat.atoms, flat.columns)
+        return rigid
+
+    def _labelled(self, atoms: tuple[Atom, ...], kept: tuple[int, ...]) -> Labels:
+        """The canonical labels, computed once."""
+        key = (atoms, kept)
+        labels = self._labels.get(key)
+        if labels is None:
+            labels = self._labels[key] = canonical_labels(atoms, kept)
+        return labels
 
     def runs_backwards(self, path: Path, inputs: tuple[GroupId, ...]) -> bool:
         """Whether the memo keeps the pairs of a path as (end, start).
@@ -118,6 +160,8 @@ class FlatForms(MemoListener):
         self._flat.clear()
         self._parts.clear()
         self._computed.clear()
+        self._labels.clear()
+        self._rigid.clear()
         self._order_of.clear()
         for key in [k for k in self._orders if _mentions(k, gone)]:
             order = self._orders.pop(key)

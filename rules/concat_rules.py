@@ -12,7 +12,7 @@ from ..algebra import regex
 from ..algebra.logical import Path, Pattern, Union
 from ..algebra.regex import Regex, Symbol
 from ..memo import Expression, GroupExpression, Tree
-from ..memo.pattern import Match, Op, Var
+from ..memo.pattern import Admits, Match, Op, Var
 from .path_algebra import (
     NO_PATH,
     arbitrary,
@@ -63,6 +63,12 @@ class ConcatToPattern(TransformationRule):
             yield result
 
 
+def _enters(path: Path) -> tuple[bool, bool]:
+    """Whether a PATH enters a concatenation, and whether a join splits it after its first part."""
+    enters = arbitrary(path) and not regex.nullable(path.regex)
+    return enters, splits_by_join(path.regex)
+
+
 class PatternToConcat(TransformationRule):
     """P[r1](S) ⋈(trg1 = src2) P[r2](S)  →  P[r1·r2](S)
 
@@ -72,8 +78,9 @@ class PatternToConcat(TransformationRule):
     with that regex. An end bound the other way round enters backwards.
 
     A longer concatenation arises from each of its splits; the split after its first part is
-    enough. So the left input does not enter as a concatenation, unless its nullable parts keep a
-    join from splitting it.
+    enough. So the first input does not enter as a concatenation, unless its nullable parts keep a
+    join from splitting it. Of a join and its mirror image, the one that has the first input on the
+    left is enough.
     """
 
     name = "PatternToConcat"
@@ -88,23 +95,29 @@ class PatternToConcat(TransformationRule):
     redundant = frozenset({"ConcatToPattern"})
 
     def considers(self, expression: GroupExpression, context: Context) -> bool:
-        return context.once(directions_of, expression.operator) is not NO_PATH
+        first, _ = context.of(directions_of, expression)
+        return first == 0 if context.has_mirror_images else first >= 0
 
-    def admits(
-        self, context: Context, root: GroupExpression, position: int, member: GroupExpression
-    ) -> bool:
-        path = path_of(member)
-        first, _ = context.once(directions_of, root.operator)
-        if position == first and context.duplicate_free and splits_by_join(path.regex):
-            return False
-        if not arbitrary(path) or regex.nullable(path.regex):
-            return False
-        return context.composition is None or context.composition.composes(member)
+    def admits(self, root: GroupExpression, context: Context) -> Admits:
+        composition = context.composition
+        # The input that may not enter as a concatenation.
+        unsplit = context.of(directions_of, root)[0] if context.duplicate_free else -1
+
+        def admitted(position: int, member: GroupExpression) -> bool:
+            enters, splits = context.of(_enters, member)
+            if not enters or (splits and position == unsplit):
+                return False
+            return composition is None or composition.composes(member)
+
+        return admitted
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
-        first, steps = context.once(directions_of, match.root.operator)
+        first, steps = context.of(directions_of, match.root)
         operands = operands_of(match)
-        yield composed((operands[first], operands[1 - first]), regex.concat, steps, context)
+        path = composed((operands[first], operands[1 - first]), regex.concat, steps, context)
+        composition = context.composition
+        if composition is None or composition.keeps(match.root.group, path):
+            yield path
 
 
 class UnionToConcat(TransformationRule):
@@ -134,7 +147,7 @@ class UnionToConcat(TransformationRule):
         if isinstance(joined.operator, Path):
             yield from with_optional_rest(joined, joined.operator, other)
             return
-        directions = context.once(directions_of, joined.operator)
+        directions = context.of(directions_of, joined)
         if directions is NO_PATH:
             return
         first, backwards = directions

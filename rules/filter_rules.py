@@ -12,6 +12,7 @@ other's results.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from ..algebra.logical import Filter, Pattern, Union, WScan
@@ -73,7 +74,8 @@ class FilterSplit(TransformationRule):
 
     Thesis rule 3, right to left. Valid for any part F of the conjunction; applied where S is
     a join and F has all conjuncts that a single input can take, but not the whole predicate.
-    Rules 9 and 10 move F further down.
+    Rules 9 and 10 move F further down. σ_F(S) is not split again for another join of S: there the
+    split of the whole conjunction moves more of it down.
     """
 
     name = "FilterSplit"
@@ -81,7 +83,7 @@ class FilterSplit(TransformationRule):
     patterns = (Op(Filter, Op(Pattern, Var("a"), Var("b"))),)
     promise = Promise.DECOMPOSE
     redundant = frozenset({"FilterMerge"})
-    excluded = frozenset({"FilterSwap"})
+    excluded = frozenset({"FilterSwap", "FilterSplit"})
 
     def considers(self, expression: GroupExpression, context: Context) -> bool:
         return len(predicate_of(expression).conjuncts) > 1
@@ -130,7 +132,8 @@ class OrToFilterUnion(TransformationRule):
     where a part can move further down than the whole. Either S is a join and F has all parts that
     one of its inputs can take, or S is a scan and all parts are equalities with a literal, and F is
     the first part. The resulting unions keep their order, so that n parts make n unions and not
-    2^n.
+    2^n. Not applied to a disjunction with a part v <> w, such as the condition of two edges to
+    differ: nearly all rows satisfy that part, so its side would compute the whole again.
     """
 
     name = "OrToFilterUnion"
@@ -142,7 +145,8 @@ class OrToFilterUnion(TransformationRule):
     )
 
     def considers(self, expression: GroupExpression, context: Context) -> bool:
-        return len(predicate_of(expression).disjuncts) > 1
+        disjuncts = predicate_of(expression).disjuncts
+        return len(disjuncts) > 1 and not any(part.is_inequality for part in disjuncts)
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
         disjuncts = predicate_of(match.root).disjuncts
@@ -370,9 +374,15 @@ def shallow(predicates: Iterable[Predicate]) -> bool:
 
 def fits(predicate: Predicate, join: Pattern, side: int) -> bool:
     """Whether an input of a join has all columns of a predicate over the join's output."""
-    bound = join.bindings[side]
     columns = predicate.columns
-    return bool(columns) and all(join.output[column] in bound for column in columns)
+    return bool(columns) and columns <= _given(join, side)
+
+
+@lru_cache(maxsize=4096)
+def _given(join: Pattern, side: int) -> frozenset[int]:
+    """The columns of a join's output that one of its inputs has."""
+    bound = join.bindings[side]
+    return frozenset([k for k, variable in enumerate(join.output) if variable in bound])
 
 
 def lowered(predicate: Predicate, join: Pattern, side: int) -> Predicate:

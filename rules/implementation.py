@@ -15,7 +15,14 @@ from ..algebra import logical, physical, regex
 from ..algebra.automaton import minimal_dfa
 from ..algebra.joins import first_orders, join_variables
 from ..algebra.logical import PathSemantics
-from ..algebra.physical import AutomatonPath, PhysicalOperator, SPath, WithDeletions
+from ..algebra.physical import (
+    AutomatonPath,
+    PairPath,
+    PhysicalOperator,
+    SimplePath,
+    SPath,
+    WithDeletions,
+)
 from ..algebra.registry import Registry
 from ..algebra.scalar import text
 from .rule import ImplementationRule
@@ -106,6 +113,42 @@ class PatternByHashJoin(ImplementationRule[logical.Pattern]):
 
 
 @implementation
+class PatternBySemiJoin(ImplementationRule[logical.Pattern]):
+    """A ⋈ B  ⇒  SEMI_JOIN A ⋉ B, where the output has variables of A alone
+
+    Always valid: a row of the output is valid while some row of B matches, whichever that is. The
+    inputs share a variable.
+    """
+
+    operator = logical.Pattern
+
+    def implement(self, operator: logical.Pattern) -> Iterator[PhysicalOperator]:
+        left, right = operator.bindings
+        if set(operator.output) <= set(left) and not set(left).isdisjoint(right):
+            yield physical.SemiJoin((left, right), operator.output, operator.names)
+
+
+@implementation
+class AntiJoinByKeys(ImplementationRule[logical.AntiJoin]):
+    """A ▷ B  ⇒  ANTI_JOIN, incremental: rows of A end and begin as keys of B come and go"""
+
+    operator = logical.AntiJoin
+
+    def implement(self, operator: logical.AntiJoin) -> Iterator[PhysicalOperator]:
+        yield physical.AntiJoin(operator.bindings, operator.names)
+
+
+@implementation
+class LeftJoinByHashAndKeys(ImplementationRule[logical.LeftJoin]):
+    """A ⟕ B  ⇒  LEFT_JOIN, incremental: pairs as by HASH_JOIN, rows without one as by ANTI_JOIN"""
+
+    operator = logical.LeftJoin
+
+    def implement(self, operator: logical.LeftJoin) -> Iterator[PhysicalOperator]:
+        yield physical.LeftJoin(operator.bindings, operator.names)
+
+
+@implementation
 class FilteredPatternByHashJoin(ImplementationRule[logical.FilteredPattern]):
     """A ⋈_F B  ⇒  HASH_JOIN with F as its residual"""
 
@@ -156,6 +199,25 @@ class PatternByOwnValues(ImplementationRule[logical.MultiwayPattern]):
 
 
 @implementation
+class PatternByHypercube(ImplementationRule[logical.MultiwayPattern]):
+    """S1 ⋈ .. ⋈ Sn  ⇒  MULTIWAY_JOIN in cells: a row has copies where its atoms may need it
+
+    For four or more partitions, and two or more shared variables; the cost model chooses the
+    variables and their numbers of parts.
+    """
+
+    operator = logical.MultiwayPattern
+
+    def implement(self, operator: logical.MultiwayPattern) -> Iterator[PhysicalOperator]:
+        shared = sorted(join_variables(operator.bindings))
+        if self.settings.parallelism < 4 or len(shared) < 2:
+            return
+        for join in PatternByMultiwayJoin(self.settings).implement(operator):
+            assert isinstance(join, physical.MultiwayJoin)
+            yield replace(join, shares=tuple([(variable, 2) for variable in shared[:2]]))
+
+
+@implementation
 class PathBySPath(ImplementationRule[logical.Path]):
     """P[r](S)  ⇒  S_PATH over the minimal DFA of r (thesis appendix A)"""
 
@@ -176,6 +238,54 @@ class PathBySimplePath(ImplementationRule[logical.Path]):
         if operator.semantics is PathSemantics.SIMPLE:
             s, budget = _spath(operator.regex), self.settings.simple_budget
             yield physical.SimplePath(s.states, s.transitions, s.accepting, s.regex, budget=budget)
+
+
+@implementation
+class TrailByTrailPath(ImplementationRule[logical.Trail]):
+    """P_trail[r](S)  ⇒  TRAIL_PATH over the minimal DFA of r
+
+    For several partitions also by root: each partition has all edges, and reports the trails from
+    its own roots.
+    """
+
+    operator = logical.Trail
+
+    def implement(self, operator: logical.Trail) -> Iterator[PhysicalOperator]:
+        s, budget = _spath(operator.regex), self.settings.simple_budget
+        path = physical.TrailPath(
+            s.states, s.transitions, s.accepting, s.regex,
+            relations=operator.relations, budget=budget,
+        )  # fmt: skip
+        yield path
+        if self.settings.parallelism > 1:
+            yield replace(path, roots="own")
+
+
+@implementation
+class ShortestByShortestPath(ImplementationRule[logical.Shortest]):
+    """P_shortest[r](S)  ⇒  SHORTEST_PATH over the minimal DFA of r
+
+    For several partitions also by root: each partition has all edges, and reports the paths from
+    its own roots.
+    """
+
+    operator = logical.Shortest
+
+    def implement(self, operator: logical.Shortest) -> Iterator[PhysicalOperator]:
+        s = _spath(operator.regex)
+        assert operator.every is not None
+        path = physical.ShortestPath(
+            s.states, s.transitions, s.accepting, s.regex,
+            sources=None if operator.sources is None else operator.sources.sql,
+            every=operator.every,
+            values=operator.values,
+            labels=operator.labels,
+            all_paths=True if operator.all_paths else None,
+            budget=self.settings.simple_budget,
+        )  # fmt: skip
+        yield path
+        if self.settings.parallelism > 1:
+            yield replace(path, roots="own")
 
 
 @implementation
@@ -213,7 +323,8 @@ class PathByOwnRoots(ImplementationRule[logical.Path]):
 class BoundPathByRoots(ImplementationRule[logical.BoundPath]):
     """P_F[r](S)  ⇒  the operators for P[r](S), with trees from the roots that satisfy F alone
 
-    Without F, as over a relation of sources, they are those for P[r](S).
+    Without F, as over a relation of sources, they are those for P[r](S); for P_D[r](S) with bound
+    pairs PAIR_PATH.
     """
 
     operator = logical.BoundPath
@@ -224,7 +335,19 @@ class BoundPathByRoots(ImplementationRule[logical.BoundPath]):
         for rule in (PathBySPath, PathBySimplePath, PathBySlides, PathByOwnRoots):
             for path in rule(self.settings).implement(unbound):
                 assert isinstance(path, AutomatonPath)
-                yield replace(path, sources=sources)
+                if operator.pairs:
+                    if isinstance(path, SPath):
+                        yield _pair_path(path)
+                elif operator.binds_simple:
+                    assert isinstance(path, SimplePath)
+                    yield replace(path, from_relation=True)
+                else:
+                    yield replace(path, sources=sources)
+
+
+def _pair_path(s: SPath) -> PairPath:
+    """PAIR_PATH over the automaton of S_PATH."""
+    return PairPath(s.states, s.transitions, s.accepting, s.regex, s.roots)
 
 
 @implementation
@@ -236,6 +359,16 @@ class BoundPatternByHashJoin(ImplementationRule[logical.BoundPattern]):
     def implement(self, operator: logical.BoundPattern) -> Iterator[PhysicalOperator]:
         left, right = operator.bindings
         yield physical.HashJoin((left, right), operator.output, operator.names)
+
+
+@implementation
+class BoundPatternBySemiJoin(ImplementationRule[logical.BoundPattern]):
+    """A ⋈ P[d·r](S)  ⇒  SEMI_JOIN A ⋉ P[d·r](S), where the output has variables of A alone"""
+
+    operator = logical.BoundPattern
+
+    def implement(self, operator: logical.BoundPattern) -> Iterator[PhysicalOperator]:
+        yield from PatternBySemiJoin(self.settings).implement(operator)
 
 
 @implementation
@@ -276,7 +409,23 @@ class AggregateByKeys(ImplementationRule[logical.Aggregate]):
 
     def implement(self, operator: logical.Aggregate) -> Iterator[PhysicalOperator]:
         calls = tuple((call.function, call.column) for call in operator.aggregates)
-        yield physical.AggregateRows(operator.keys, calls, operator.output, operator.every)
+        yield physical.AggregateRows(
+            operator.keys,
+            calls,
+            operator.output,
+            operator.every,
+            retracts=True if operator.retracts else None,
+        )
+
+
+@implementation
+class TopByHeaps(ImplementationRule[logical.Top]):
+    """τ(S)  ⇒  TOP_K, incremental: a row is compared with the last of the first rows alone"""
+
+    operator = logical.Top
+
+    def implement(self, operator: logical.Top) -> Iterator[PhysicalOperator]:
+        yield physical.TopRows(operator.order, operator.limit)
 
 
 @implementation

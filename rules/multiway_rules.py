@@ -2,12 +2,16 @@
 
 A tree of binary joins holds and emits the rows of every join in it. Where the atoms form a cycle,
 such as a triangle, these can be many more than the results. A multiway join holds the atoms alone.
+
+Atoms without a cycle have a join at once only where every binary join of them reads large
+intermediate results (:mod:`headrace.optimizer.intermediates`). Elsewhere some tree of binary joins
+holds little more than the atoms, and another expression would only make the search longer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ..algebra.joins import is_connected, is_cyclic, join_variables
 from ..algebra.logical import Filter, MultiwayPattern, Pattern, Project
@@ -17,8 +21,8 @@ from .filter_rules import predicate_of
 from .rule import Context, Promise, TransformationRule
 
 MOST_ATOMS = 12
-"""The most atoms of a multiway join that a search considers."""
-MOST_NESTED = 6
+"""The most atoms of a part of a pattern that rules join at once; a whole pattern may have more."""
+MOST_NESTED = 5
 """The most atoms of a multiway join of which two are joined first: a cycle of n atoms has about 2^n
 such forms."""
 
@@ -28,32 +32,81 @@ class PatternToMultiway(TransformationRule):
 
     Always valid. Applied where the atoms are connected and form a cycle, and each shares one or two
     variables with others. All expressions of a group have the same atoms, so the first match
-    suffices.
+    suffices. It comes before the joins are reordered, so that a search that is cut has it.
     """
 
     name = "PatternToMultiway"
     number = None
     patterns = (Op(Pattern, Var("a"), Var("b")),)
-    promise = Promise.REORDER
+    promise = Promise.COMPOSE
+    makes = MultiwayPattern
+    needs_cycle = True
+
+    def condition(self, match: Match, context: Context) -> bool:
+        return not _has_join_at_once(match, context)
+
+    def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
+        joined = _joined_at_once(match, context)
+        if joined is not None and is_cyclic(joined.operator.bindings):
+            yield Expression(joined.operator, joined.inputs)
+
+
+class ForestToMultiway(TransformationRule):
+    """A ⋈ B  →  S1 ⋈ S2 ⋈ .. ⋈ Sn, all atoms below the joins at once, without a cycle
+
+    Always valid. Applied where each binary join of the group reads large intermediate results, and
+    none of their trees is surely cheaper. The group's joins have to be there for that, so the rule
+    is the last one.
+    """
+
+    name = "ForestToMultiway"
+    number = None
+    patterns = (Op(Pattern, Var("a"), Var("b")),)
+    promise = Promise.LAST
     makes = MultiwayPattern
 
     def condition(self, match: Match, context: Context) -> bool:
-        group = context.memo.group(match.root.group)
-        members = (e.operator for e in group.members(MultiwayPattern))
-        return not any(isinstance(o, MultiwayPattern) and o.predicate is None for o in members)
+        if _has_join_at_once(match, context):
+            return False
+        large = context.intermediates
+        return large is None or large.are_large(match.root.group)
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
-        join = match.root.operator
-        assert isinstance(join, Pattern)
-        flat = context.columns.atoms(join.bindings, join.output, match.root.inputs)
-        bindings = tuple([variables for _, variables in flat.atoms])
-        if not 3 <= len(bindings) <= MOST_ATOMS:
+        joined = _joined_at_once(match, context)
+        if joined is None or is_cyclic(joined.operator.bindings):
             return
-        if can_join_at_once(bindings):
-            inputs = tuple([relation for relation, _ in flat.atoms])
-            reads = tuple(range(len(inputs)))
-            joined, used = MultiwayPattern(reads, bindings, flat.columns).canonical(inputs)
-            yield Expression(joined, used)
+        large = context.intermediates
+        if large is None or large.may_pay(match.root.group, joined.operator, joined.inputs):
+            yield Expression(joined.operator, joined.inputs)
+
+
+@dataclass(frozen=True, slots=True)
+class _JoinedAtOnce:
+    """A join of all atoms of a group, and the groups that it reads."""
+
+    operator: MultiwayPattern
+    inputs: tuple[GroupId, ...]
+
+
+def _has_join_at_once(match: Match, context: Context) -> bool:
+    members = context.memo.group(match.root.group).members(MultiwayPattern)
+    operators = (member.operator for member in members)
+    return any(isinstance(o, MultiwayPattern) and o.predicate is None for o in operators)
+
+
+def _joined_at_once(match: Match, context: Context) -> _JoinedAtOnce | None:
+    """The join of all atoms below a join; None if they are too few or too many, or not eligible."""
+    join = match.root.operator
+    assert isinstance(join, Pattern)
+    flat = context.columns.atoms(join.bindings, join.output, match.root.inputs)
+    bindings = tuple([variables for _, variables in flat.atoms])
+    if not 3 <= len(bindings) <= MOST_ATOMS or not can_join_at_once(bindings):
+        return None
+    inputs = tuple([relation for relation, _ in flat.atoms])
+    reads = tuple(range(len(inputs)))
+    operator, used = MultiwayPattern(reads, bindings, flat.columns).canonical(inputs)
+    assert isinstance(operator, MultiwayPattern)
+    return _JoinedAtOnce(operator, used)
 
 
 class MultiwayNest(TransformationRule):
@@ -67,6 +120,7 @@ class MultiwayNest(TransformationRule):
     number = None
     patterns = (Op(MultiwayPattern),)
     promise = Promise.REORDER
+    needs_cycle = True
 
     def condition(self, match: Match, context: Context) -> bool:
         join = match.root.operator
@@ -103,7 +157,7 @@ def _nested(
     wanted = tuple([number[v] for v in bound if v in needed])
     kept = context.columns.order(of_pair, wanted, read)
     bindings = (tuple([bound[k] for k in kept]), *(join.bindings[k] for k in others))
-    if not can_join_at_once(bindings):
+    if not (can_join_at_once(bindings) and is_cyclic(bindings)):
         return None
     inputs = (_PAIR, *(groups[join.reads[k]] for k in others))
     whole = MultiwayPattern(tuple(range(len(inputs))), bindings, join.output)
@@ -117,13 +171,10 @@ _PAIR = -1
 
 
 def can_join_at_once(bindings: Sequence[tuple[int, ...]]) -> bool:
-    """Whether atoms are connected, form a cycle, and each shares one or two variables."""
+    """Whether atoms are connected, and each shares one or two variables."""
     shared = join_variables(bindings)
-    return (
-        all(1 <= len(shared.intersection(b)) <= 2 for b in bindings)
-        and is_connected(bindings)
-        and is_cyclic(bindings)
-    )
+    few = all(1 <= len(shared.intersection(b)) <= 2 for b in bindings)
+    return few and is_connected(bindings)
 
 
 class FilterIntoMultiway(TransformationRule):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..algebra import regex
-from ..algebra.logical import Path, PathSemantics, Pattern
+from ..algebra.logical import Path, PathSemantics, Pattern, VertexPaths
 from ..algebra.regex import Regex, Symbol
 from ..memo import Expression, GroupExpression, GroupId, Tree
 from ..memo.pattern import Match, Op
@@ -14,7 +14,7 @@ from .rule import Context
 
 
 def path_over(
-    r: Regex, inputs: tuple[Tree, ...], semantics: PathSemantics = PathSemantics.ARBITRARY
+    r: Regex, inputs: tuple[Tree, ...], semantics: VertexPaths = PathSemantics.ARBITRARY
 ) -> Expression:
     """P[r] over those inputs that ``r`` refers to."""
     whole = regex.nonempty(r)
@@ -59,8 +59,8 @@ def composed(
     combine: Callable[[Iterable[Regex]], Regex],
     backwards: tuple[bool, ...],
     context: Context,
-    semantics: PathSemantics = PathSemantics.ARBITRARY,
-) -> Tree:
+    semantics: VertexPaths = PathSemantics.ARBITRARY,
+) -> Expression:
     """One PATH of the regexes of several operands."""
     inputs: list[Tree] = []
     parts: list[tuple[Regex, int]] = []
@@ -79,7 +79,7 @@ def _combined(
     combine: Callable[[Iterable[Regex]], Regex],
     parts: tuple[tuple[Regex, int], ...],
     backwards: tuple[bool, ...],
-    semantics: PathSemantics,
+    semantics: VertexPaths,
 ) -> Path:
     """The PATH of some regexes, each with the number by which its inputs are shifted."""
     moved = [shifted(r, by) for r, by in parts]

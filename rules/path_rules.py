@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..algebra import regex
 from ..algebra.automaton import minimal_dfa
-from ..algebra.logical import Filter, Path, PathSemantics, Project, Union
+from ..algebra.logical import Filter, Path, PathSemantics, Project, Union, VertexPaths
 from ..algebra.predicate import Predicate
 from ..algebra.regex import Symbol
 from ..memo import Expression, GroupExpression, Tree
@@ -85,7 +85,9 @@ class UnionToAlternation(TransformationRule):
         )
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
-        kind = PathSemantics.SIMPLE if all_simple(match) else PathSemantics.ARBITRARY
+        kind: VertexPaths = PathSemantics.ARBITRARY
+        if all_simple(match):
+            kind = PathSemantics.SIMPLE
         yield composed(operands_of(match), regex.alternation, (False, False), context, kind)
 
 
@@ -195,6 +197,11 @@ class StarCompose(TransformationRule):
         )
 
 
+def as_any_path(path: Path) -> bool:
+    """Whether these are simple paths that are any paths between different vertices."""
+    return not arbitrary(path) and minimal_dfa(path.regex).with_fresh_start().ignores_repeats
+
+
 class SimplePathAsAnyPath(TransformationRule):
     """P_simple[r](S)  →  σ(src ≠ trg)(P[r](S)), where a repeated vertex can be left out
 
@@ -210,11 +217,7 @@ class SimplePathAsAnyPath(TransformationRule):
 
     def considers(self, expression: GroupExpression, context: Context) -> bool:
         path = path_of(expression)
-        return (
-            not arbitrary(path)
-            and not isinstance(path.regex, Symbol)
-            and minimal_dfa(path.regex).with_fresh_start().ignores_repeats
-        )
+        return not isinstance(path.regex, Symbol) and as_any_path(path)
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
         path, inputs = path_of(match.root), match.root.inputs

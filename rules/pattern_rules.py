@@ -7,12 +7,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..algebra.logical import Pattern
+from ..algebra.notation import apart
 from ..memo import Expression, Tree
 from ..memo.pattern import Match, Op, Var
 from .columns import unified
 from .rule import Context, Promise, TransformationRule
 
 Binding = tuple[int, ...]
+
+AT_ONCE = frozenset({"PatternToMultiway", "ForestToMultiway"})
+"""The rules that join the atoms of a group at once: they need one join of the group."""
 
 
 class PatternCommute(TransformationRule):
@@ -26,7 +30,7 @@ class PatternCommute(TransformationRule):
     number = 7
     patterns = (Op(Pattern, Var("a"), Var("b")),)
     promise = Promise.REORDER
-    redundant = frozenset({"PatternCommute", "PatternToConcat", "JoinIntoPath"})
+    redundant = frozenset({"PatternCommute", "JoinIntoPath", "JoinIntoPairs"}) | AT_ONCE
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
         a, b = match.root.inputs
@@ -96,7 +100,7 @@ class PatternAssociate(_Reassociate):
 
     name = "PatternAssociate"
     patterns = (Op(Pattern, Op(Pattern, Var("a"), Var("b")), Var("c")),)
-    redundant = frozenset({"PatternAssociate"})
+    redundant = frozenset({"PatternAssociate"}) | AT_ONCE
     lower = 0
 
 
@@ -110,7 +114,7 @@ class PatternAssociateInverse(_Reassociate):
 
     name = "PatternAssociateInverse"
     patterns = (Op(Pattern, Var("a"), Op(Pattern, Var("b"), Var("c"))),)
-    redundant = frozenset({"PatternAssociateInverse"})
+    redundant = frozenset({"PatternAssociateInverse"}) | AT_ONCE
     subsumed_by = frozenset({"PatternCommute", "PatternAssociate"})
     lower = 1
 
@@ -131,20 +135,17 @@ def reassociated(above: Pattern, below: Pattern, lower: int) -> Shape | None:
     (first, second), third, output, names = joined
     a, b, c = (first, second, third) if lower == 0 else (second, first, third)
     pair = (b, c) if lower == 0 else (c, b)
-    needed = (set(b) | set(c)) & (set(a) | set(output))
-    number: dict[int, int] = {}
-    for binding in pair:
-        for variable in binding:
-            number.setdefault(variable, len(number))
-    kept = sorted((v for v in number if v in needed), key=lambda v: number[v])
-    ab, ac, bc = (not set(x).isdisjoint(y) for x, y in ((a, b), (a, c), (b, c)))
+    number = _by_first_occurrence(*pair)
+    needed = {*a, *output}
+    kept = tuple([v for v in number if v in needed])
+    crosses = set(b).isdisjoint(c) and not set(a).isdisjoint(b + c)
     return Shape(
         (a, b, c),
         output,
-        (tuple(number[v] for v in pair[0]), tuple(number[v] for v in pair[1])),
-        tuple(number[v] for v in kept),
-        tuple(kept),
-        not bc and (ab or ac),
+        (tuple([number[v] for v in pair[0]]), tuple([number[v] for v in pair[1]])),
+        tuple([number[v] for v in kept]),
+        kept,
+        crosses,
         names,
     )
 
@@ -172,14 +173,14 @@ def flattened(
             if variable not in place:
                 place[variable] = count
                 if names and below.names:
-                    names.append(_fresh(below.names[variable], names))
+                    names.append(apart(below.names[variable], names))
                 count += 1
     leader = unified(count, same) if same else range(count)
-    inputs = [tuple(leader[place[v]] for v in binding) for binding in below.bindings]
-    third = tuple(leader[v] for v in above.bindings[1 - lower])
+    inputs = [tuple([leader[place[v]] for v in binding]) for binding in below.bindings]
+    third = tuple([leader[v] for v in above.bindings[1 - lower]])
     if any(len(set(binding)) < len(binding) for binding in (*inputs, third)):
         return None
-    output = tuple(leader[v] for v in above.output)
+    output = tuple([leader[v] for v in above.output])
     all_names = tuple(names) if len(names) == count else ()
     return (inputs[0], inputs[1]), third, output, all_names
 
@@ -189,7 +190,7 @@ def _operators(
 ) -> tuple[Pattern, Pattern]:
     """The new outer and inner join, given the order of the inner one's columns."""
     outer_variable = dict(zip(shape.kept, shape.outer, strict=True))
-    kept = tuple(outer_variable[v] for v in order)
+    kept = tuple([outer_variable[v] for v in order])
     a, b, c = shape.bindings
     pair = (b, c) if lower == 0 else (c, b)
     inner = context.same(_numbered(pair, kept, shape.names))
@@ -201,20 +202,15 @@ def _numbered(
     bindings: tuple[Binding, Binding], output: tuple[int, ...], names: tuple[str, ...]
 ) -> Pattern:
     """A pattern whose variables are numbered by first occurrence."""
-    number: dict[int, int] = {}
-    for binding in bindings:
-        for variable in binding:
-            number.setdefault(variable, len(number))
+    number = _by_first_occurrence(*bindings)
+    left, right = bindings
     return Pattern(
-        tuple(tuple(number[v] for v in binding) for binding in bindings),
-        tuple(number[v] for v in output),
-        tuple(names[v] for v in number) if names else (),
+        (tuple([number[v] for v in left]), tuple([number[v] for v in right])),
+        tuple([number[v] for v in output]),
+        tuple([names[v] for v in number]) if names else (),
     )
 
 
-def _fresh(name: str, used: list[str]) -> str:
-    candidate, k = name, 1
-    while candidate in used:
-        k += 1
-        candidate = f"{name}{k}"
-    return candidate
+def _by_first_occurrence(left: Binding, right: Binding) -> dict[int, int]:
+    """A number for each variable of two inputs, in the order in which they first occur."""
+    return {variable: k for k, variable in enumerate(dict.fromkeys(left + right))}

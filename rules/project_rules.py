@@ -33,6 +33,29 @@ class ProjectMerge(TransformationRule):
         yield Expression(Project(columns), (match["s"],))
 
 
+class FilterProjectTranspose(TransformationRule):
+    """σ_F(π_p(S))  →  π_p(σ_F(S)), F over the columns that p chooses
+
+    Always valid. Joins take projections in themselves, and filters through them.
+    """
+
+    name = "FilterProjectTranspose"
+    number = None
+    patterns = (Op(Filter, Op(Project, Var("s"))),)
+    promise = Promise.REDUCE
+
+    def condition(self, match: Match, context: Context) -> bool:
+        return not any(context.memo.group(match["s"]).members(Pattern))
+
+    def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
+        above, below = (e.operator for e in match.expressions)
+        assert isinstance(above, Filter)
+        assert isinstance(below, Project)
+        places = {column: below.columns[column] for column in above.predicate.columns}
+        filtered = Expression(Filter(above.predicate.renumbered(places)), (match["s"],))
+        yield Expression(below, (filtered,))
+
+
 class ProjectIntoPattern(TransformationRule):
     """π_p(A ⋈ B)  →  π_q(A) ⋈ π_r(B) with p's columns as output
 

@@ -8,8 +8,18 @@ from typing import Any
 
 from ..algebra.limits import DEFAULT_STEPS
 from ..memo.pattern import Op
-from .bound_rules import FilterIntoPath, JoinIntoPath
+from .aggregate_rules import AggregateOverValues, FilterAggregateTranspose, ProjectIntoAggregate
+from .anti_join_rules import (
+    AntiJoinPatternTranspose,
+    AntiJoinPatternTransposeInverse,
+    AntiJoinUnionDistribute,
+    AntiJoinUnionDistributeInverse,
+    FilterAntiJoinTranspose,
+    ProjectAntiJoinTranspose,
+)
+from .bound_rules import FilterIntoPath, JoinIntoPairs, JoinIntoPath
 from .concat_rules import ConcatToPattern, PathInline, PatternToConcat, UnionToConcat
+from .existential_rules import ShortenPath
 from .filter_rules import (
     FilterIdempotent,
     FilterMerge,
@@ -25,7 +35,20 @@ from .filter_rules import (
     OrToFilterUnion,
 )
 from .implementation import IMPLEMENTATIONS
-from .multiway_rules import FilterIntoMultiway, MultiwayNest, PatternToMultiway, ProjectIntoMultiway
+from .left_join_rules import (
+    FilterLeftJoinTranspose,
+    LeftJoinPatternTranspose,
+    LeftJoinPatternTransposeInverse,
+    ProjectLeftJoinTranspose,
+)
+from .missing_rules import LeftJoinToPattern
+from .multiway_rules import (
+    FilterIntoMultiway,
+    ForestToMultiway,
+    MultiwayNest,
+    PatternToMultiway,
+    ProjectIntoMultiway,
+)
 from .path_rules import (
     AlternationToUnion,
     LabelToPath,
@@ -36,15 +59,23 @@ from .path_rules import (
     UnionToAlternation,
 )
 from .pattern_rules import PatternAssociate, PatternAssociateInverse, PatternCommute
-from .project_rules import ProjectIntoPattern, ProjectMerge
+from .project_rules import FilterProjectTranspose, ProjectIntoPattern, ProjectMerge
 from .residual_rules import FilterIntoPattern, ProjectIntoFilteredPattern
-from .rule import DEFAULT_SETTINGS, ImplementationRule, Settings, TransformationRule
+from .rule import (
+    DEFAULT_SETTINGS,
+    ImplementationRule,
+    NormalizationRule,
+    Settings,
+    TransformationRule,
+)
 from .scan_rules import (
     FilterWScanTranspose,
     FilterWScanTransposeInverse,
     WScanUnionTranspose,
     WScanUnionTransposeInverse,
 )
+from .shortest_rules import FilterIntoShortest
+from .trail_rules import TrailAlternationToUnion, TrailAsAnyPath
 from .union_rules import (
     PatternUnionDistribute,
     PatternUnionDistributeInverse,
@@ -94,17 +125,41 @@ def transformation_rules() -> tuple[TransformationRule, ...]:
         StarCompose(),
         PathInline(),
         SimplePathAsAnyPath(),
+        TrailAlternationToUnion(),
+        TrailAsAnyPath(),
+        FilterIntoShortest(),
         ProjectMerge(),
+        FilterProjectTranspose(),
         ProjectIntoPattern(),
         FilterIntoPattern(),
         ProjectIntoFilteredPattern(),
         FilterIntoPath(),
         JoinIntoPath(),
+        JoinIntoPairs(),
         PatternToMultiway(),
         MultiwayNest(),
         FilterIntoMultiway(),
         ProjectIntoMultiway(),
+        ForestToMultiway(),
+        FilterAntiJoinTranspose(),
+        AntiJoinPatternTranspose(),
+        AntiJoinPatternTransposeInverse(),
+        ProjectAntiJoinTranspose(),
+        FilterLeftJoinTranspose(),
+        ProjectLeftJoinTranspose(),
+        LeftJoinPatternTranspose(),
+        LeftJoinPatternTransposeInverse(),
+        AntiJoinUnionDistribute(),
+        AntiJoinUnionDistributeInverse(),
+        FilterAggregateTranspose(),
+        ProjectIntoAggregate(),
+        AggregateOverValues(),
     )
+
+
+def normalization_rules() -> tuple[NormalizationRule, ...]:
+    """The rules that are applied before the search alone."""
+    return (LeftJoinToPattern(), ShortenPath())
 
 
 def implementation_rules(
@@ -130,10 +185,10 @@ def enabled_rules(disabled: Collection[str] = ()) -> tuple[TransformationRule, .
     """The transformation rules without the disabled ones.
 
     Raises:
-        UnknownRuleError: if no transformation rule has one of the names.
+        UnknownRuleError: if neither a transformation nor a normalization has one of the names.
     """
     rules = transformation_rules()
-    names = {rule.name for rule in rules}
+    names = {rule.name for rule in rules} | {rule.name for rule in normalization_rules()}
     for name in disabled:
         if name not in names:
             close = get_close_matches(name, sorted(names), 1)
@@ -142,8 +197,8 @@ def enabled_rules(disabled: Collection[str] = ()) -> tuple[TransformationRule, .
     return tuple(rule for rule in rules if rule.name not in disabled)
 
 
-def idle_rules(absent: Collection[type]) -> frozenset[str]:
-    """The rules that cannot fire where operators of some types never occur."""
+def idle_rules(absent: Collection[type], *, cycles: bool = True) -> frozenset[str]:
+    """The rules that cannot fire where operators of some types never occur, nor ``cycles``."""
     without = frozenset(absent)
 
     def can_match(pattern: Op) -> bool:
@@ -152,5 +207,7 @@ def idle_rules(absent: Collection[type]) -> frozenset[str]:
     return frozenset(
         rule.name
         for rule in transformation_rules()
-        if rule.makes in without or not any(map(can_match, rule.patterns))
+        if rule.makes in without
+        or (rule.needs_cycle and not cycles)
+        or not any(map(can_match, rule.patterns))
     )

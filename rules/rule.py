@@ -6,14 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import partial
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from ..algebra.limits import DEFAULT_STEPS
-from ..algebra.logical import LogicalOperator, Path
+from ..algebra.logical import LogicalExpression, LogicalOperator, MultiwayPattern, Path
 from ..algebra.physical import PhysicalOperator
-from ..memo import GroupExpression, GroupId, Memo, Tree
-from ..memo.pattern import Match, Op, bindings
+from ..memo import Expression, GroupExpression, GroupId, Memo, Tree
+from ..memo.pattern import Admits, Match, Op, bindings
 from .columns import Flat
 
 T = TypeVar("T")
@@ -21,8 +20,13 @@ H = TypeVar("H", bound=Hashable)
 
 
 class Promise(IntEnum):
-    """Promises of rules; the search applies rules of larger promise first."""
+    """Promises of rules; the search applies rules of larger promise first.
 
+    A rule with the promise ``LAST`` sees the members that all other rules have added to the group
+    of its expression, and to the groups below.
+    """
+
+    LAST = 0
     REORDER = 1
     COMPOSE = 2
     DECOMPOSE = 3
@@ -60,10 +64,27 @@ class Columns(Protocol):
 
 
 class Composition(Protocol):
-    """The paths that are worth to be composed into longer ones."""
+    """The paths that are worth to be kept, and to be composed into longer ones."""
+
+    def keeps(self, number: GroupId, path: Expression) -> bool:
+        """Whether a PATH that a rule made becomes a member of a group, unless it is one already."""
+        ...
 
     def composes(self, path: GroupExpression) -> bool:
         """Whether rules compose a PATH into longer ones."""
+        ...
+
+
+class Intermediates(Protocol):
+    """The groups whose binary joins read large intermediate results, and what they cost."""
+
+    def are_large(self, group: GroupId) -> bool:
+        """Whether each binary join of a group reads intermediate results that are large beside the
+        rows of the atoms and of the result."""
+        ...
+
+    def may_pay(self, group: GroupId, join: MultiwayPattern, inputs: tuple[GroupId, ...]) -> bool:
+        """Whether a join of a group's atoms at once may cost less than the group's trees."""
         ...
 
 
@@ -71,15 +92,20 @@ class Context:
     """The context of a rule beside its match: the memo, column order and options.
 
     ``composition`` chooses the paths that are composed into longer ones; None composes all.
+    ``intermediates`` chooses the groups without a cycle that are also joined at once; None chooses
+    all. ``has_mirror_images``: whether each join A ⋈ B of the memo brings B ⋈ A into it.
     """
 
     __slots__ = (
+        "_of_expressions",
         "_operators",
         "_results",
         "columns",
         "composition",
         "cross_products",
         "duplicate_free",
+        "has_mirror_images",
+        "intermediates",
         "memo",
     )
 
@@ -91,13 +117,18 @@ class Context:
         cross_products: bool = False,
         duplicate_free: bool = True,
         composition: Composition | None = None,
+        intermediates: Intermediates | None = None,
+        has_mirror_images: bool = False,
     ) -> None:
         self.memo = memo
         self.composition = composition
+        self.intermediates = intermediates
         self.columns = columns
         self.cross_products = cross_products
         self.duplicate_free = duplicate_free
+        self.has_mirror_images = has_mirror_images
         self._results: dict[tuple[object, ...], Any] = {}
+        self._of_expressions: dict[tuple[object, int], tuple[Hashable, Any]] = {}
         self._operators: dict[Hashable, Any] = {}
 
     def once(self, function: Callable[..., T], *arguments: Hashable) -> T:
@@ -112,6 +143,19 @@ class Context:
             result = self._results[key] = function(*arguments)
         return result
 
+    def of(self, function: Callable[[Any], T], expression: GroupExpression) -> T:
+        """The result of a pure function of an expression's operator, computed :meth:`once`.
+
+        The number of the expression is quicker to hash than its operator, which may be deep.
+        """
+        key = (function, expression.id)
+        operator, result = self._of_expressions.get(key, (None, None))
+        if operator is not expression.operator:  # merging may give an expression another one
+            result = self.once(function, expression.operator)
+            self._of_expressions[key] = expression.operator, result
+        value: T = result
+        return value
+
     def same(self, operator: H) -> H:
         """The one object for all equal operators, which makes comparing them quick."""
         first: H = self._operators.setdefault(operator, operator)
@@ -122,6 +166,19 @@ class Context:
         width = self.memo.group(group).properties.width
         assert isinstance(width, int)
         return width
+
+
+class NormalizationRule(Protocol):
+    """A rewrite before the search, which never makes a plan more expensive."""
+
+    @property
+    def name(self) -> str:
+        """The stable name of the rule."""
+        ...
+
+    def rewritten(self, expression: LogicalExpression) -> LogicalExpression:
+        """The expression after the rule; the same object if the rule does not apply."""
+        ...
 
 
 class TransformationRule(ABC):
@@ -140,6 +197,7 @@ class TransformationRule(ABC):
         inherited: rules that are not applied to an expression that this rule adds if they are
             masked on the expression rewritten.
         makes: an operator that is in each result; None if there is none that queries may lack.
+        needs_cycle: whether the rule applies only to atoms that form a cycle.
         subsumed_by: rules that together find all that this rule does, wherever no relation
             occurs twice below an expression.
     """
@@ -153,24 +211,23 @@ class TransformationRule(ABC):
     inherited: ClassVar[frozenset[str]] = frozenset()
     subsumed_by: ClassVar[frozenset[str]] = frozenset()
     makes: ClassVar[type | None] = None
+    needs_cycle: ClassVar[bool] = False
 
     def considers(self, expression: GroupExpression, context: Context) -> bool:
         """Whether the rule may apply to any binding at this expression.
 
         The search calls this method before it explores input groups. The result depends on the
-        operator alone, so it never changes.
+        operator and the widths of the group and of its inputs alone, so it never changes.
         """
         return True
 
-    def admits(
-        self, context: Context, root: GroupExpression, position: int, member: GroupExpression
-    ) -> bool:
-        """Whether a member of the input group at ``position`` can be part of a binding.
+    def admits(self, root: GroupExpression, context: Context) -> Admits | None:
+        """What says whether a member of the input group at a position can be part of a binding.
 
-        If the pattern looks into fixed inputs, the search calls this method once per member, before
-        it combines members, and not once per combination.
+        If the pattern looks into fixed inputs, the search asks once per member, before it combines
+        members, and not once per combination. None admits all members.
         """
-        return True
+        return None
 
     def condition(self, match: Match, context: Context) -> bool:
         """Whether the rule may be applied; without side effects."""
@@ -182,9 +239,7 @@ class TransformationRule(ABC):
         """The new bindings of one of the rule's patterns, over members that the rule admits.
 
         See :func:`headrace.memo.pattern.bindings`."""
-        chooses = type(self).admits is not TransformationRule.admits
-        admits = partial(self.admits, context) if chooses else None
-        return bindings(pattern, slot, root, context.memo.groups, admits)
+        return bindings(pattern, slot, root, context.memo.groups, self.admits(root, context))
 
     @abstractmethod
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:

@@ -17,7 +17,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..algebra.plan import PhysicalPlan, PlanError, PlanStream
+from ..algebra.plan import PhysicalPlan
+from ..algebra.plan_parts import PlanError, PlanStream
 from ..catalog.edges import EdgeFile, EdgeFileError, read
 from ..catalog.live import LiveSource
 from ..executor.local import LocalRun, Result

@@ -5,8 +5,9 @@ are comparable an observation, kept in the file beside the catalog (`headrace.ca
 
 Rows are comparable in these cases:
 
-- Operators that coalesce emit the *distinct* rows. Of those only COALESCE and S_PATH count the
-  validity that each row adds to earlier rows of its value, so only these measure populations.
+- Operators that coalesce emit the *distinct* rows. Of those only COALESCE, S_PATH and PAIR_PATH
+  count the validity that each row adds to earlier rows of its value, so only these measure
+  populations.
 - Other operators emit *derivations*. They count if no input repeats rows: if each input is a scan,
   coalesces, or is a filter, or a join that keeps all variables, over such inputs. Populations
   count if no row below extends the validity of an earlier one.
@@ -28,7 +29,8 @@ from typing import TYPE_CHECKING
 from ..algebra.digests import digest
 from ..algebra.physical import PhysicalOperator, Rewindow, Scan
 from ..algebra.physical.base import PassesRows
-from ..algebra.plan import PhysicalPlan, PlanNode
+from ..algebra.plan import PhysicalPlan
+from ..algebra.plan_parts import PlanNode
 from ..algebra.properties import Spread
 from ..catalog.feedback import FeedbackFileError, write
 from ..catalog.figures import FeedbackFile, Kind, Observation, Scanned
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 
 WINDOWS = 3
 """The least length of a run, in lengths of the longest window below an operator."""
-COUNTS_ADDED = frozenset({"COALESCE", "S_PATH"})
+COUNTS_ADDED = frozenset({"COALESCE", "PAIR_PATH", "S_PATH"})
 """The operators that count only the validity that a row adds to earlier rows of its value."""
 
 

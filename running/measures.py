@@ -15,7 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..algebra.plan import Estimate, PhysicalPlan
+from ..algebra.plan import PhysicalPlan
+from ..algebra.plan_parts import Estimate
 
 if TYPE_CHECKING:
     from ..executor.counters import Counters

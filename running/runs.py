@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from ..algebra.plan import PhysicalPlan, PlanError, PlanStream
+from ..algebra.plan import PhysicalPlan
+from ..algebra.plan_parts import PlanError, PlanStream
 from ..algebra.remedy import Remedy, Setting
 from ..catalog.defaults import DEFAULT_STREAM, VERTEX_STREAM
 from ..catalog.edges import EdgeFile, EdgeFileError, RejectedRowError
@@ -36,7 +37,10 @@ if TYPE_CHECKING:
     from ..executor.spark.options import RunOptions
     from ..executor.spark.report import Progress, RunReport
     from ..executor.spark.results.sinks import Output
-    from ..executor.spark.session.session import SessionOptions
+    from ..executor.spark.session.options import SessionOptions
+
+EngineKind = Literal["spark", "local"]
+"""What runs a plan: Spark, or this process alone."""
 
 _USAGE: Mapping[type[ExecutionError], str] = {
     InputError: "E-FILE",
@@ -61,7 +65,8 @@ def read_inputs(
 
     Args:
         inputs: the names of files, perhaps with a label.
-        columns: the columns of files without a header, separated by commas.
+        columns: the columns of files without a header, separated by commas, or the columns of
+            roles, as ``src=from,trg=to``.
         separator: the separator between two columns.
         time_unit: the time unit of the rows.
         vertex_type: the type of vertices, without a ``stream``.
@@ -245,33 +250,53 @@ def run_plan(
     output: Output,
     options: RunOptions | None = None,
     *,
+    engine: EngineKind = "spark",
     spark: SparkSession | None = None,
     on_progress: Callable[[Progress], None] | None = None,
     cancelled: threading.Event | None = None,
 ) -> RunReport:
-    """Runs a plan on Spark in local mode.
+    """Runs a plan, on Spark in local mode or on a cluster, or without Spark in this process.
 
     A run over files ends with the files. A run over live sources ends when it is stopped. Several
     threads may run plans in one session at once.
+
+    The engine ``local`` imports no part of Spark. It reads files only, and has no checkpoint: the
+    output has to be new or empty, and a run that was stopped starts over.
 
     Args:
         plan: the plan to run.
         inputs: the files of each stream, or its live source (:func:`inputs_of_plan`).
         output: the place for the results: `ToFolder`, `ToFile`, `ToStdout` or `ToFunction`.
         options: the options of the run.
+        engine: what runs the plan.
         spark: the session to run in; by default the session of this process, or else a new session
             that ends with the run.
         on_progress: a callback for progress; another thread may call it.
-        cancelled: an event that stops the run; the same call resumes the run from its checkpoint.
+        cancelled: an event that stops the run; on Spark the same call resumes the run from its
+            checkpoint.
 
     Raises:
         UsageError: if plan, input, output or checkpoint cannot be used.
         RunError: if Spark cannot start, or fails.
         StoppedError: on Ctrl-C or ``cancelled``, after the run has stopped.
     """
-    from ..executor.spark.run import run
-
+    if engine == "local":
+        check_local(inputs, output, options, spark=spark is not None)
     try:
+        if engine == "local":
+            from ..executor.spark.options import RunOptions
+            from .in_process import run_in_process
+
+            return run_in_process(
+                plan,
+                files_alone(inputs),
+                output,
+                options or RunOptions(),
+                on_progress=on_progress,
+                cancelled=cancelled or threading.Event(),
+            )
+        from ..executor.spark.run import run
+
         return run(
             plan, inputs, output, options, spark=spark, on_progress=on_progress, cancelled=cancelled
         )
@@ -281,9 +306,51 @@ def run_plan(
         raise as_headrace_error(error) from error
 
 
+def check_local(
+    inputs: Mapping[str, Sequence[EdgeFile] | LiveSource],
+    output: Output,
+    options: RunOptions | None = None,
+    *,
+    spark: bool = False,
+    partitions: bool = False,
+) -> None:
+    """Checks that a run without Spark can do what it is asked for.
+
+    Args:
+        inputs: the inputs of the plan.
+        output: the place for the results.
+        options: the options of the run.
+        spark: whether the caller gives a Spark session.
+        partitions: whether the caller plans for several partitions.
+
+    Raises:
+        UsageError: if not; the message names all that needs Spark.
+    """
+    from ..executor.spark.results.sinks import ToKafka, ToSink
+
+    live = [source.description for source in inputs.values() if isinstance(source, LiveSource)]
+    requested = [
+        ("a checkpoint", options is not None and options.checkpoint is not None),
+        ("a cluster", options is not None and options.session.master is not None),
+        ("settings of Spark", options is not None and bool(options.session.conf)),
+        ("a Spark session", spark),
+        ("several partitions", partitions),
+        ("a topic of Kafka", isinstance(output, ToKafka)),
+        ("a named sink", isinstance(output, ToSink)),
+        ("a second output", options is not None and options.also is not None),
+        (f"the live source {min(live, default='')}", bool(live)),
+    ]
+    unavailable = [name for name, is_requested in requested if is_requested]
+    if unavailable:
+        raise UsageError(
+            f"the local engine runs without Spark, which is needed for {', '.join(unavailable)}",
+            hint="leave that out, or run on Spark",
+        )
+
+
 @contextmanager
 def spark_session(options: SessionOptions | None = None) -> Iterator[SparkSession]:
-    """Starts Spark in local mode for several runs, and stops it at the end.
+    """Starts Spark for several runs, and stops it at the end.
 
     Raises:
         RunError: if Java is missing, or Spark does not start.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections import Counter
@@ -99,6 +100,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if os.environ.get(MORE):
         for item in items:
             item.add_marker(pytest.mark.timeout(0), append=False)
+
+
+def pytest_collection_finish() -> None:
+    """The garbage collector looks at modules and tests no more, which took a sixth of the time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 100)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

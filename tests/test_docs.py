@@ -1,8 +1,6 @@
 """The pages of the documentation agree with the code."""
 
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from inspect import getdoc
 from pathlib import Path
@@ -10,8 +8,9 @@ from pathlib import Path
 import pytest
 import typer
 
-from headrace.algebra import predicate, scalar, untrusted
+from headrace.algebra import predicate_syntax, scalar, untrusted
 from headrace.algebra.automaton import MOST_STATES
+from headrace.algebra.combinations import FORMS, Feature, go_together
 from headrace.algebra.physical import OPERATORS
 from headrace.algebra.values import PropertyType
 from headrace.algebra.window import LONGEST_WINDOW
@@ -20,6 +19,7 @@ from headrace.catalog import default_catalog
 from headrace.catalog.defaults import DEFAULT_STATISTICS, DEFAULT_STORED
 from headrace.catalog.model import Catalog, Stream
 from headrace.executor.scans import MOST_FILTERS
+from headrace.executor.spark.session.packages import packages_for_kafka
 from headrace.languages import parse
 from headrace.languages.gcore.errors import LATER, OUTSIDE
 from headrace.languages.gcore.parser import recognizes
@@ -32,8 +32,6 @@ ROOT = Path(__file__).parent.parent
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*/*.md")]
 BLOCK = re.compile(r"^```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
-PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 
 
@@ -44,12 +42,16 @@ def test_links_between_pages_resolve(page: Path) -> None:
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
-def test_rq_examples_of_the_pages_parse() -> None:
-    blocks = [block for page in PAGES for block in BLOCK.findall(page.read_text("utf-8"))]
-    queries = [block for block in blocks if re.search(r"^\w+\(.*<-", block, re.MULTILINE)]
-    assert len(queries) >= 2
-    for query in queries:
-        parse(query)
+def test_the_shown_connector_of_kafka_is_that_of_sparks_version() -> None:
+    shown = [
+        found
+        for page in PAGES
+        for found in re.findall(
+            r"org\.apache\.spark:spark-sql-kafka[\w.:-]+", page.read_text("utf-8")
+        )
+    ]
+    assert shown
+    assert set(shown) == set(packages_for_kafka({}))
 
 
 def test_gcore_examples_of_the_pages_mean_the_same_as_the_rules_beside_them() -> None:
@@ -74,16 +76,6 @@ def test_gcore_examples_of_the_pages_mean_the_same_as_the_rules_beside_them() ->
     ):
         assert recognizes(query)
         assert translate(parse(query), catalog) == translate(parse(rules), catalog)
-
-
-def test_python_examples_of_the_pages_run() -> None:
-    blocks = [block for page in PAGES for block in PYTHON.findall(page.read_text("utf-8"))]
-    assert blocks
-    for block in blocks:
-        done = subprocess.run(
-            [sys.executable, "-c", block], cwd=ROOT, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, f"{block}\n{done.stderr}"
 
 
 @every_page
@@ -155,7 +147,7 @@ def test_the_documented_bounds_of_a_plan_document_are_current() -> None:
         "its transitions": f"{untrusted.MOST_TRANSITIONS:,}",
         "time units of a window": "2^62 - 1",
         "FILTERs on one scan": f"{MOST_FILTERS:,}",
-        "nesting of a predicate": f"{predicate.DEEPEST:,}",
+        "nesting of a predicate": f"{predicate_syntax.DEEPEST:,}",
         "nesting of arithmetic in it": f"{scalar.DEEPEST_VALUE:,}",
     }
     assert LONGEST_WINDOW == 2**62 - 1
@@ -192,6 +184,13 @@ TABLES: dict[tuple[str, str], list[tuple[str, ...]]] = {
     ("gcore.md", "outside"): [
         ("what", "code", "reason", "instead"),
         *((f"`{word}`", f"`{f.code}`", f.reason, _cell(f.hint)) for word, f in OUTSIDE.items()),
+    ],
+    ("semantics.md", "combinations"): [
+        ("", *Feature),
+        *(
+            (name, *("yes" if go_together(form, feature) else "no" for feature in Feature))
+            for name, form in sorted(FORMS.items())
+        ),
     ],
     ("plan.md", "operators"): [
         ("`op`", "does", "holds rows"),

@@ -24,7 +24,8 @@ from headrace.algebra.physical import (
     WindowScanUnion,
     registered,
 )
-from headrace.algebra.plan import PhysicalPlan, PlanError, PlanStream, accept_operators
+from headrace.algebra.plan import PhysicalPlan, accept_operators
+from headrace.algebra.plan_parts import PlanError, PlanStream
 from headrace.algebra.properties import ANY, BROADCAST, SINGLE, Distribution
 from headrace.algebra.text import text
 from headrace.algebra.values import StreamTypes, Types

@@ -32,9 +32,9 @@ ROOMS = {
     "exchange": {"host"},
     "state": {"exchange"},
     "reading": {"host", "session", "exchange"},
-    "results": {"host", "exchange"},
+    "results": {"host", "session", "exchange"},
 }
-ROOMS["stage"] = set(ROOMS) - {"results"}
+ROOMS["stage"] = set(ROOMS)
 """Which others each room of ``executor/spark`` may import; none imports the modules above them."""
 FORM = ("In:", "Out:", "Invariant:")
 KNOW_SPARK = {"executor", "running", "documents", "api"}
@@ -110,7 +110,7 @@ def test_renderings_read_documents_only() -> None:
         for module in _imported(path)
         if module[0] == "headrace" and module[1] not in allowed
     ]
-    assert [line for line in wrong if not line.endswith("algebra.plan.Estimate")] == []
+    assert [line for line in wrong if not line.endswith("algebra.plan_parts.Estimate")] == []
 
 
 @pytest.mark.parametrize("folder", sorted(set(MAY_IMPORT) - KNOW_SPARK))

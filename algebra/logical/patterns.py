@@ -4,15 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import ClassVar
 
 from .. import notation, regex
+from ..combinations import RETRACTING, Feature, Form, declared
+from ..hashing import hashed_once
 from ..notation import InputNames
 from ..predicate import Predicate
-from .base import I, LogicalOperator, PathSemantics
+from ..remedy import Remedy
+from .base import I, LogicalOperator, PathSemantics, VertexPaths
 from .rows import Empty
 
+JOINS = declared(Form("joins"))
+ANY_PATHS = declared(Form("paths"))
+SIMPLE_PATHS = declared(
+    Form(
+        "simple paths",
+        refuses=RETRACTING | {Feature.SHORTEST},
+        hint="let the path run over edges that are never deleted, and join it with other rules",
+        remedy=Remedy("path_semantics", "ask for arbitrary paths", "arbitrary"),
+    )
+)
 
+
+@hashed_once
 @dataclass(frozen=True, slots=True)
 class Pattern(LogicalOperator):
     """⋈: an equi-join on variables; validity is the intersection (Definition 33).
@@ -31,6 +47,10 @@ class Pattern(LogicalOperator):
 
     op: ClassVar[str] = "PATTERN"
     names_inputs: ClassVar[bool] = True
+
+    @property
+    def form(self) -> Form:
+        return JOINS
 
     def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
         """Variables renumbered by first occurrence."""
@@ -59,6 +79,7 @@ class Pattern(LogicalOperator):
         return notation.joined(self.bindings, self.output, self.name)
 
 
+@hashed_once
 @dataclass(frozen=True, slots=True)
 class FilteredPattern(LogicalOperator):
     """⋈ with a residual: the pairs of a PATTERN's two inputs that satisfy a predicate.
@@ -105,6 +126,7 @@ class FilteredPattern(LogicalOperator):
         return joined + notation.where(self.predicate.sql, name)
 
 
+@hashed_once
 @dataclass(frozen=True, slots=True)
 class MultiwayPattern(LogicalOperator):
     """⋈ of three or more atoms at once, in the memo: an n-ary PATTERN over different inputs.
@@ -154,6 +176,7 @@ class MultiwayPattern(LogicalOperator):
         return joined + notation.where(None if self.predicate is None else self.predicate.sql, name)
 
 
+@hashed_once
 @dataclass(frozen=True, slots=True)
 class Path(LogicalOperator):
     """P: pairs connected by a non-empty path whose label word is in L(R) (Definition 34).
@@ -163,10 +186,14 @@ class Path(LogicalOperator):
     """
 
     regex: regex.Regex
-    semantics: PathSemantics = PathSemantics.ARBITRARY
+    semantics: VertexPaths = PathSemantics.ARBITRARY
 
     op: ClassVar[str] = "PATH"
     names_inputs: ClassVar[bool] = True
+
+    @property
+    def form(self) -> Form:
+        return SIMPLE_PATHS if self.semantics is PathSemantics.SIMPLE else ANY_PATHS
 
     def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
         """Equal inputs become one symbol, the regex normal, the rest is renumbered.
@@ -176,6 +203,8 @@ class Path(LogicalOperator):
         """
 
         r, used = canonical_regex(self.regex, inputs)
+        if r is self.regex:
+            return self, used
         return (Empty(2), ()) if r is None else (Path(r, self.semantics), used)
 
     def width(self, inputs: Sequence[int]) -> int:
@@ -195,6 +224,9 @@ def canonical_regex(
     The regex is None if no non-empty word matches.
     """
 
+    if _is_numbered(r, inputs):
+        return r, inputs
+
     def to_input(s: regex.Symbol) -> regex.Regex:
         assert isinstance(s.ref, int)
         return regex.Symbol(int(inputs[s.ref]), s.inverse)
@@ -209,6 +241,20 @@ def canonical_regex(
     # itself), so the tree is rebuilt as it stands.
     renumbered = _relabelled(over_inputs, lambda s: regex.Symbol(number[s.ref], s.inverse))
     return renumbered, tuple(by_value[int(ref)] for ref in order)
+
+
+def _is_numbered(r: regex.Regex, inputs: tuple[I, ...]) -> bool:
+    """Whether a regex is a concatenation of symbols, one for each input, in their order."""
+    return _numbered_steps(r) == len(inputs) == len(set(inputs))
+
+
+@lru_cache(maxsize=4096)
+def _numbered_steps(r: regex.Regex) -> int:
+    """The number of parts of a concatenation of the symbols 0, 1, .. in order; 0 for others."""
+    if not isinstance(r, regex.Concat):
+        return 0
+    numbered = all(isinstance(s, regex.Symbol) and s.ref == k for k, s in enumerate(r.parts))
+    return len(r.parts) if numbered else 0
 
 
 def _relabelled(r: regex.Regex, relabel: Callable[[regex.Symbol], regex.Symbol]) -> regex.Regex:

@@ -8,8 +8,37 @@ from typing import ClassVar
 
 from .. import durations, notation, regex
 from ..aggregates import AggregateCall, ReportMode
+from ..combinations import RETRACTING, Feature, Form, declared
 from ..notation import InputNames
-from .base import LogicalOperator, PathSemantics
+from .base import LogicalOperator, PathSemantics, VertexPaths
+from .rows import EVERY_INSTANT
+
+AGGREGATES = declared(Form("aggregates in the answer", refuses=frozenset({Feature.PATHS})))
+AGGREGATES_READ = declared(
+    Form(
+        "aggregates that other rules read",
+        brings=Feature.AGGREGATES,
+        refuses=frozenset({Feature.SLIDES}),
+        remedy=EVERY_INSTANT,
+    )
+)
+RETURNED_PATHS = declared(
+    Form(
+        "paths in the answer",
+        brings=Feature.PATHS,
+        refuses=RETRACTING | {Feature.TRAILS},
+        hint="answer with the vertices that the path joins",
+    )
+)
+REPORTS = declared(
+    Form(
+        "reports with `EMIT`",
+        brings=Feature.EMIT,
+        refuses=frozenset({Feature.PATHS, Feature.SLIDES}),
+        hint="leave EMIT out: each result then has its validity interval",
+        remedy=EVERY_INSTANT,
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +51,21 @@ class Aggregate(LogicalOperator):
         output: the output columns, as positions in the keys followed by the aggregates.
         every: the period in ticks; the operator gives rows at its multiples, each valid until the
             next multiple. None gives rows at every instant.
+        retracts: whether a row is given when its values begin to hold, and is retracted when they
+            change, for an operator above that reads it. Otherwise a row is given when it is final.
     """
 
     keys: tuple[int, ...]
     aggregates: tuple[AggregateCall, ...]
     output: tuple[int, ...]
     every: int | None = None
+    retracts: bool = False
 
     op: ClassVar[str] = "AGGREGATE"
+
+    @property
+    def form(self) -> Form:
+        return AGGREGATES_READ if self.retracts else AGGREGATES
 
     def width(self, inputs: Sequence[int]) -> int:
         return len(self.output)
@@ -37,7 +73,9 @@ class Aggregate(LogicalOperator):
     def arguments(self, names: InputNames) -> str:
         """``count(*) by src  every 1d``."""
         calls = [(call.function, call.column) for call in self.aggregates]
-        return notation.aggregates(self.keys, calls, self.every, names)
+        return notation.aggregates(
+            self.keys, calls, self.output, self.every, names, retracts=self.retracts
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +101,13 @@ class Witness(LogicalOperator):
     target: int
     regex: regex.Regex
     labels: tuple[str, ...]
-    semantics: PathSemantics = PathSemantics.ARBITRARY
+    semantics: VertexPaths = PathSemantics.ARBITRARY
 
     op: ClassVar[str] = "WITNESS"
+
+    @property
+    def form(self) -> Form:
+        return RETURNED_PATHS
 
     def width(self, inputs: Sequence[int]) -> int:
         return len(self.output)
@@ -86,6 +128,10 @@ class Report(LogicalOperator):
     every: int
 
     op: ClassVar[str] = "REPORT"
+
+    @property
+    def form(self) -> Form:
+        return REPORTS
 
     def arguments(self, names: InputNames) -> str:
         """``entering every 1d``."""

@@ -7,12 +7,39 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from .. import notation, scalar
+from ..combinations import RETRACTING, Feature, Form, declared
+from ..hashing import hashed_once
 from ..notation import InputNames
 from ..predicate import TRUE, Predicate
+from ..remedy import Remedy
 from ..window import Window
 from .base import I, LogicalOperator
 
+EVERY_INSTANT = Remedy("evaluate", "evaluate at every instant", "eager")
+STORED = declared(Form("stored graphs"))
+DELETING = declared(
+    Form(
+        "streams with deletions",
+        brings=Feature.DELETIONS,
+        refuses=frozenset({Feature.SLIDES}),
+        hint="declare the stream without deletions",
+        remedy=EVERY_INSTANT,
+    )
+)
+UNIONS = declared(Form("unions"))
+COMPUTED = declared(Form("computed columns"))
+VIEWS = declared(
+    Form(
+        "windows over results",
+        brings=Feature.WINDOWS,
+        refuses=RETRACTING | {Feature.SHORTEST, Feature.SLIDES},
+        hint="give the streams inside their windows, and leave this one out",
+        remedy=EVERY_INSTANT,
+    )
+)
 
+
+@hashed_once
 @dataclass(frozen=True, slots=True)
 class WScan(LogicalOperator):
     """W: the edges of one label of a stream, with the validity of its window (Definition 30).
@@ -49,6 +76,11 @@ class WScan(LogicalOperator):
             raise ValueError("a scan gives a property once")
         if self.deletions and self.predicate and not self.selects_by(self.predicate):
             raise ValueError("a deletion need not have the properties that the scan selects by")
+
+    @property
+    def form(self) -> Form | None:
+        stored = STORED if self.window is None else None
+        return DELETING if self.deletions else stored
 
     def selects_by(self, predicate: Predicate) -> bool:
         """Whether the scan may select its edges by ``predicate``."""
@@ -88,6 +120,7 @@ class WScan(LogicalOperator):
         return _scan(self.scans, names.time_unit)
 
 
+@hashed_once
 @dataclass(frozen=True, slots=True)
 class WScanUnion(LogicalOperator):
     """W(S1 ∪ S2): several labels of one stream under one window, read in one scan.
@@ -124,6 +157,7 @@ class WScanUnion(LogicalOperator):
         return _scan(self.scans, names.time_unit)
 
 
+@hashed_once
 @dataclass(frozen=True, slots=True)
 class Filter(LogicalOperator):
     """σ: the rows of the one input that satisfy a predicate (Definition 31)."""
@@ -146,6 +180,10 @@ class Union(LogicalOperator):
     """∪: the rows of either of two inputs with equal columns (Definition 32)."""
 
     op: ClassVar[str] = "UNION"
+
+    @property
+    def form(self) -> Form:
+        return UNIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +215,10 @@ class Rewindow(LogicalOperator):
 
     op: ClassVar[str] = "REWINDOW"
 
+    @property
+    def form(self) -> Form:
+        return VIEWS
+
     def arguments(self, names: InputNames) -> str:
         """``window 30d slide 1d``."""
         return notation.window(self.window.range, self.window.slide, names.time_unit)
@@ -206,6 +248,10 @@ class Compute(LogicalOperator):
 
     op: ClassVar[str] = "COMPUTE"
 
+    @property
+    def form(self) -> Form:
+        return COMPUTED
+
     def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
         """A projection if nothing is computed."""
         columns = [v.position for v in self.values if isinstance(v, scalar.Column)]
@@ -216,7 +262,7 @@ class Compute(LogicalOperator):
 
     def arguments(self, names: InputNames) -> str:
         """``src, src + 1``."""
-        return ", ".join(notation.value(scalar.text(v), names.columns[0]) for v in self.values)
+        return notation.values([scalar.text(value) for value in self.values], names)
 
 
 def _scan(scans: Sequence[WScan], time_unit: str) -> str:

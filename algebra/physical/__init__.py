@@ -10,14 +10,18 @@ distribution, update pattern and notation (:class:`PhysicalOperator`). What a la
 entry in that layer: a cost formula, an implementation rule, an operator of the executor.
 """
 
+from .anti_joins import AntiJoin
 from .base import OPERATORS, PhysicalOperator, WithDeletions, registered
 from .groups import AggregateRows, ReportRows, Rewindow
+from .indexes import IndexForm, index_forms, shared_sides, shared_sides_of_plan
 from .joins import HashJoin, Horizon
+from .left_joins import LeftJoin
 from .moves import Coalesce, Exchange, Retract, ToKernel
 from .multiway import MultiwayJoin, indexes_of
 from .paths import (
     AutomatonPath,
     FollowsAutomaton,
+    PairPath,
     SimplePath,
     SlidePath,
     SPath,
@@ -25,10 +29,15 @@ from .paths import (
 )
 from .rows import ComputeColumns, EmptyRelation, FilterRows, MergeUnion, ProjectColumns
 from .scans import Scan, WindowScan, WindowScanUnion
+from .semi_joins import SemiJoin
+from .shortest import ShortestPath
+from .top import TopRows
+from .trails import TrailPath
 
 __all__ = [
     "OPERATORS",
     "AggregateRows",
+    "AntiJoin",
     "AutomatonPath",
     "Coalesce",
     "ComputeColumns",
@@ -38,8 +47,11 @@ __all__ = [
     "FollowsAutomaton",
     "HashJoin",
     "Horizon",
+    "IndexForm",
+    "LeftJoin",
     "MergeUnion",
     "MultiwayJoin",
+    "PairPath",
     "PhysicalOperator",
     "ProjectColumns",
     "ReportRows",
@@ -47,13 +59,20 @@ __all__ = [
     "Rewindow",
     "SPath",
     "Scan",
+    "SemiJoin",
+    "ShortestPath",
     "SimplePath",
     "SlidePath",
     "ToKernel",
+    "TopRows",
+    "TrailPath",
     "WindowScan",
     "WindowScanUnion",
     "WithDeletions",
     "WitnessPaths",
+    "index_forms",
     "indexes_of",
     "registered",
+    "shared_sides",
+    "shared_sides_of_plan",
 ]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
+from ..hashing import HashedOnce
 from ..notation import InputNames
 from ..properties import (
     ANY,
@@ -23,10 +24,11 @@ from ..values import PropertyType, StreamTypes, Types
 WithDeletions = Literal["with_deletions"] | None
 """Null where rows are never retracted before they expire."""
 
-Repeats = Literal["dropped", "passed", "derived", "derived anew"]
+Repeats = Literal["dropped", "passed", "derived", "derived anew", "extended"]
 """What an operator does with rows that repeat others: it drops them, passes those of its input on,
 emits a row for each derivation from the rows of its inputs, or for each derivation from the
-different rows of its inputs (``derived anew``)."""
+different rows of its inputs (``derived anew``), or for each growth of the validity of a row of its
+first input (``extended``)."""
 
 Conventions = tuple[tuple[Convention, Convention], ...]
 """Pairs: the convention of an operator's inputs, and the convention of its result over them."""
@@ -35,7 +37,7 @@ BY_KERNELS: Conventions = ((Convention.KERNEL, Convention.KERNEL),)
 IN_SQL: Conventions = ((Convention.SPARK_SQL, Convention.SPARK_SQL),)
 
 
-class PhysicalOperator:
+class PhysicalOperator(HashedOnce):
     """An operator of a plan: a frozen dataclass of JSON-able fields, one of them ``op``.
 
     The methods are the laws of the operator. The optimizer plans by them, and the executor checks
@@ -49,8 +51,10 @@ class PhysicalOperator:
     """Whether rows are held from one micro-batch to the next."""
     names_inputs: ClassVar[bool] = False
     """Whether the arguments in one line name the inputs."""
-    final: ClassVar[bool] = False
-    """Whether the operator gives a row only when the row is final, and so never retracts one."""
+    reads_cells: ClassVar[bool] = False
+    """Whether the operator reads rows that have copies in the cells of a hypercube."""
+    reads_retractions: ClassVar[bool] = True
+    """Whether the operator, or its variant for deletions, reads rows that may be retracted."""
 
     @property
     def op(self) -> str:
@@ -89,11 +93,35 @@ class PhysicalOperator:
             position: the position of the input.
             own: the names of the output columns.
             width: the number of columns of the input.
+
+        Returns:
+            An empty name for a column whose name does not follow from those of the output.
         """
         return tuple(own)
 
+    def output_names(self, inputs: Sequence[Sequence[str]], width: int) -> tuple[str, ...]:
+        """The names of the output columns that follow from those of the inputs, for people.
+
+        Args:
+            inputs: the names of the columns of each input.
+            width: the number of output columns.
+
+        Returns:
+            An empty name for a column whose name does not follow.
+        """
+        names = tuple(inputs[0]) if inputs else ()
+        return names if len(names) == width else ("",) * width
+
     def retention(self) -> int:
         """The time units for which the operator needs an input row after its expiry."""
+        return 0
+
+    @property
+    def lookback(self) -> int:
+        """The time units before the present from which the operator's state has to be rebuilt.
+
+        The retention of the operators above it counts from then.
+        """
         return 0
 
     @property
@@ -128,6 +156,11 @@ class PhysicalOperator:
         """
         return product(*(distributions(width, parallelism=2) for width in widths))
 
+    @property
+    def least_partitions(self) -> int:
+        """The number of partitions without which the operator would lose rows."""
+        return 1
+
     # -- deletions --------------------------------------------------------------------------
 
     def update_pattern_over(self, inputs: Collection[UpdatePattern]) -> UpdatePattern:
@@ -151,6 +184,11 @@ class PhysicalOperator:
     def over_deletions(self) -> PhysicalOperator:
         """The operator that computes the same over an input with deletions."""
         return self
+
+    @property
+    def final(self) -> bool:
+        """Whether the operator gives a row only when it is final, and so never retracts one."""
+        return False
 
     @property
     def marks(self) -> bool:
@@ -260,7 +298,7 @@ def one_input(inputs: Sequence[int]) -> int:
 
 def require_columns(columns: Collection[int], width: int) -> None:
     """Raises ValueError unless every column is below the width."""
-    require(all(0 <= column < width for column in columns), "there is no such column")
+    require(all(0 <= column < width for column in columns), "its input has no such column")
 
 
 def moved(below: Distribution, columns: Sequence[int]) -> Distribution:

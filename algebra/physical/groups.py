@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from .. import durations, notation
-from ..aggregates import Function, ReportMode
+from ..aggregates import AggregateCall, Function, ReportMode
 from ..notation import InputNames
-from ..properties import Distribution, Spread
+from ..properties import Distribution, Spread, UpdatePattern
 from ..values import ColumnType, PropertyType, StreamTypes, Types
 from .base import (
     DeletionVariant,
@@ -63,6 +63,9 @@ class AggregateRows(DeletionVariant):
     A row is given when it is final, and never retracted, even over a stream with deletions. A row
     is final when its validity has ended or, with ``every``, when its instant has passed.
 
+    With ``retracts`` a row is given once the instant of its begin has passed, and is retracted when
+    its values change: an operator above reads the values of every instant.
+
     Attributes:
         keys: the columns to group by.
         aggregates: pairs of a function and its column; a null column counts rows.
@@ -70,6 +73,7 @@ class AggregateRows(DeletionVariant):
         every: the period in time units; rows are given for its multiples. Null gives rows for
             every instant.
         update_pattern: the variant for an input with deletions; null without deletions.
+        retracts: true if rows are retracted when they end; null if they are given when final.
     """
 
     keys: tuple[int, ...]
@@ -77,10 +81,30 @@ class AggregateRows(DeletionVariant):
     output: tuple[int, ...]
     every: int | None = None
     update_pattern: WithDeletions = field(default=None, hash=False)
+    retracts: Literal[True] | None = None
     op: Literal["AGGREGATE"] = "AGGREGATE"
 
     coalesces: ClassVar[bool] = True
-    final: ClassVar[bool] = True
+
+    @property
+    def final(self) -> bool:
+        """Whether it gives rows only when they are final."""
+        return not self.retracts
+
+    @property
+    def lookback(self) -> int:
+        """One tick: the changes of the present tick are open, and follow from earlier rows."""
+        return int(self.retracts is True)
+
+    @property
+    def ends_deletions(self) -> bool:
+        """Whether it is the variant for deletions: each value has at most one valid row."""
+        return self.update_pattern is not None
+
+    def update_pattern_over(self, inputs: Collection[UpdatePattern]) -> UpdatePattern:
+        """With deletions if it ``retracts`` its rows, whatever the input has."""
+        DeletionVariant.update_pattern_over(self, inputs)
+        return UpdatePattern.WITH_DELETIONS if self.retracts else UpdatePattern.APPEND_ONLY
 
     def output_width(self, inputs: Sequence[int]) -> int:
         """The number of output columns."""
@@ -95,6 +119,9 @@ class AggregateRows(DeletionVariant):
             "an output column is neither a key nor an aggregate",
         )
         require(self.every is None or self.every > 0, "the period of its rows is not positive")
+        require(
+            not self.retracts or self.every is None, "it gives rows for instants, or retracts them"
+        )
         return len(self.output)
 
     def column_types(self, inputs: Sequence[Types], streams: Mapping[str, StreamTypes]) -> Types:
@@ -113,7 +140,14 @@ class AggregateRows(DeletionVariant):
     def input_names(self, position: int, own: Sequence[str], width: int) -> tuple[str, ...]:
         count = len(self.keys)
         names = {self.keys[i]: n for i, n in zip(self.output, own, strict=True) if i < count}
-        return tuple(names.get(k, f"c{k}") for k in range(width))
+        return tuple(names.get(k, "") for k in range(width))
+
+    def output_names(self, inputs: Sequence[Sequence[str]], width: int) -> tuple[str, ...]:
+        """Keys have the names of their columns; aggregates are written out."""
+        (below,) = inputs
+        calls = [notation.value(str(AggregateCall(*call)), below) for call in self.aggregates]
+        names = (*(below[key] for key in self.keys), *calls)
+        return tuple(names[i] for i in self.output)
 
     def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
         """The rows of a key lie together where one of its columns is hashed by."""
@@ -131,7 +165,14 @@ class AggregateRows(DeletionVariant):
 
     def arguments(self, names: InputNames) -> str:
         """``count(*) by x  every 1d``."""
-        return notation.aggregates(self.keys, self.aggregates, self.every, names)
+        return notation.aggregates(
+            self.keys,
+            self.aggregates,
+            self.output,
+            self.every,
+            names,
+            retracts=self.retracts is True,
+        )
 
 
 _INTEGER: frozenset[ColumnType] = frozenset({"integer"})
@@ -154,7 +195,11 @@ class ReportRows(DeletionVariant):
     op: Literal["REPORT"] = "REPORT"
 
     coalesces: ClassVar[bool] = True
-    final: ClassVar[bool] = True
+
+    @property
+    def final(self) -> bool:
+        """A report is never retracted."""
+        return True
 
     def output_width(self, inputs: Sequence[int]) -> int:
         width = one_input(inputs)

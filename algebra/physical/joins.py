@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
-from .. import notation, predicate
+from .. import notation, predicate_syntax
+from ..hashing import hashed_once
 from ..notation import InputNames
 from ..properties import BROADCAST, NOTHING, SINGLE, Distribution, Spread, distributions, hashed
 from ..untrusted import MOST_VARIABLES, WIDEST, at_most, between
@@ -28,18 +29,33 @@ def named_variables(
 ) -> tuple[str, ...]:
     """The names of a join's variables, after the names of its output columns.
 
-    A variable that is not in the output keeps its own name, with a number if it is in use.
+    A variable that is not in the output keeps its own name, with a prime if it is in use. A
+    variable without a name has an empty one.
     """
-    names = {v: columns[k] for k, v in reversed(list(enumerate(output)))}
+    names = {v: columns[k] for k, v in reversed(list(enumerate(output))) if columns[k]}
     for variable in range(1 + max((v for binding in bindings for v in binding), default=-1)):
         if variable not in names:
-            own = variables[variable : variable + 1]
-            wanted = name = own[0] if own else f"v{variable}"
-            count = 2
-            while name in names.values():
-                name, count = f"{wanted}_{count}", count + 1
-            names[variable] = name
+            own = variables[variable] if variable < len(variables) else ""
+            names[variable] = notation.apart(own, names.values()) if own else ""
     return tuple([names[v] for v in sorted(names)])
+
+
+def names_from_inputs(
+    variables: Sequence[str], bindings: Sequence[tuple[int, ...]], inputs: Sequence[Sequence[str]]
+) -> tuple[str, ...]:
+    """The variables of a join; those without a name have the name of a column that they bind.
+
+    Args:
+        variables: the names of the variables; empty ones are replaced.
+        bindings: the variables of the columns of each atom.
+        inputs: the names of the columns of each atom.
+    """
+    names = list(variables)
+    for binding, columns in zip(bindings, inputs, strict=True):
+        for variable, column in zip(binding, columns, strict=True):
+            if not names[variable]:
+                names[variable] = notation.apart(column, names)
+    return tuple(names)
 
 
 def written_horizons(
@@ -59,6 +75,7 @@ def written_horizons(
 
 
 @registered
+@hashed_once
 @dataclass(frozen=True, slots=True)
 class HashJoin(JoinsHeldRows):
     """Symmetric hash join of two inputs on the variables that both bind.
@@ -93,10 +110,18 @@ class HashJoin(JoinsHeldRows):
         names = named_variables(self.bindings, self.output, self.variables, columns)
         return replace(self, variables=names)
 
+    def named_by_inputs(self, inputs: Sequence[Sequence[str]]) -> HashJoin:
+        """The join with names for the variables that have none, from the columns of its inputs."""
+        names = names_from_inputs(self.variables, self.bindings, inputs)
+        return replace(self, variables=names)
+
+    def output_names(self, inputs: Sequence[Sequence[str]], width: int) -> tuple[str, ...]:
+        return tuple(self.variables[v] for v in self.output)
+
     def check_bounds(self, inputs: int) -> None:
         """Checks the residual, and the numbers of columns and variables."""
         if self.residual is not None:
-            _ = predicate.checked(self.residual)
+            _ = predicate_syntax.checked(self.residual)
         for listed in (*self.bindings, self.output, self.variables):
             at_most(len(listed), WIDEST, "columns")
         bound = [v for binding in self.bindings for v in binding]
@@ -110,8 +135,8 @@ class HashJoin(JoinsHeldRows):
             require(len(set(binding)) == width, "a variable occurs twice in one input")
         require(set(self.output) <= bound, "an output variable is not bound")
         if self.residual is not None:
-            tree = predicate.checked(self.residual, 1 + max(bound, default=-1))
-            looked_at = predicate.columns_of(tree)
+            tree = predicate_syntax.checked(self.residual, 1 + max(bound, default=-1))
+            looked_at = predicate_syntax.columns_of(tree)
             require(looked_at <= bound, "the residual looks at an unbound variable")
         for width, side in zip(inputs, self.horizon or (None, None), strict=True):
             there = side is None or (0 <= side[0] < width and abs(side[1]) < FURTHEST)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import ClassVar, Literal
 
 from .. import notation
@@ -13,13 +14,15 @@ from ..properties import (
     BROADCAST,
     DIVIDED,
     SINGLE,
+    Cells,
     Convention,
     Distribution,
     Spread,
     UpdatePattern,
     distributions,
+    in_cells,
 )
-from ..untrusted import WIDEST, at_most
+from ..untrusted import MOST_ATOMS, MOST_OPERATORS, WIDEST, at_most, between
 from .base import (
     Conventions,
     DeletionVariant,
@@ -84,26 +87,58 @@ class Exchange(PassesRows):
     """Moves rows between partitions; each keeps the order of the rows of its partition.
 
     ``spread`` is ``hash``, which sends a row to the partition that the values of ``columns`` hash
-    to, ``single``, which sends it to the first partition, or ``broadcast``, which sends a copy to
-    each.
+    to, ``single``, which sends it to the first partition, ``broadcast``, which sends a copy to
+    each, or ``hypercube``, which sends copies to some of them for a MULTIWAY_JOIN.
+
+    Attributes:
+        spread: where the rows go.
+        columns: the one column that ``hash`` uses.
+        shares: for ``hypercube`` the number of parts of each dimension. Each cell is a partition,
+            in row-major order.
+        coordinates: for ``hypercube`` the uses of a row: for each dimension the column whose hash
+            names the part, or null for all parts. A row has one copy in each cell of its uses.
     """
 
-    spread: Literal["hash", "single", "broadcast"]
+    spread: Literal["hash", "single", "broadcast", "hypercube"]
     columns: tuple[int, ...] = ()
+    shares: tuple[int, ...] = ()
+    coordinates: tuple[tuple[int | None, ...], ...] = ()
     op: Literal["EXCHANGE"] = "EXCHANGE"
 
     holds_state: ClassVar[bool] = False
 
     def check_bounds(self, inputs: int) -> None:
-        at_most(len(self.columns), WIDEST, "columns")
+        at_most(len(self.coordinates), MOST_ATOMS, "uses of a row")
+        for listed in (self.columns, self.shares, *self.coordinates):
+            at_most(len(listed), WIDEST, "columns")
+        between(self.shares, 2, MOST_OPERATORS, "a share")
 
     def output_width(self, inputs: Sequence[int]) -> int:
         require_columns(self.columns, one_input(inputs))
+        for use in self.coordinates:
+            require_columns([column for column in use if column is not None], inputs[0])
+            require(len(use) == len(self.shares), "a use of a row has a column for each share")
         return inputs[0]
+
+    @property
+    def cells(self) -> Cells | None:
+        """The cells of a hypercube; None for another spread."""
+        return Cells(self.shares, self.coordinates) if self.spread == "hypercube" else None
+
+    @property
+    def least_partitions(self) -> int:
+        """The number of cells."""
+        return prod(self.shares)
 
     def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
         """The distribution of the spread; rows with a copy on each partition are not moved."""
         require(inputs[0] != BROADCAST, "its input is on every partition already")
+        if self.spread == "hypercube":
+            placed = in_cells(Cells(self.shares, self.coordinates))
+            divides = bool(self.shares and self.coordinates) and placed != BROADCAST
+            require(divides and not self.columns, "each use of a row names a part of a hypercube")
+            return placed
+        require(not (self.shares or self.coordinates), f"{self.spread} has no shares")
         if self.spread != "hash":
             require(not self.columns, f"{self.spread} takes no columns")
             return SINGLE if self.spread == "single" else BROADCAST
@@ -123,7 +158,9 @@ class Exchange(PassesRows):
         return True
 
     def arguments(self, names: InputNames) -> str:
-        """``hash(x)``."""
+        """``hash(x)``, ``hypercube(2x2: x,y)``."""
+        if self.cells is not None:
+            return f"{self.spread}({self.cells.text(lambda c: names.columns[0][c])})"
         hashed = ",".join(notation.chosen(names.columns[0], self.columns))
         return f"{self.spread}({hashed})" if self.columns else self.spread
 

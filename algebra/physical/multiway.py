@@ -4,22 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import ClassVar, Literal
 
-from .. import notation, predicate
+from .. import notation, predicate_syntax
+from ..hashing import hashed_once
 from ..joins import connected_to, join_variables
 from ..notation import InputNames
-from ..properties import ANY, BROADCAST, NOTHING, SINGLE, Distribution, Spread, hashed
-from ..untrusted import MOST_INPUTS, MOST_VARIABLES, WIDEST, at_most, between
+from ..properties import (
+    ANY,
+    BROADCAST,
+    NOTHING,
+    SINGLE,
+    Cells,
+    Distribution,
+    Spread,
+    hashed,
+    in_cells,
+)
+from ..untrusted import (
+    MOST_ATOMS,
+    MOST_INPUTS,
+    MOST_OPERATORS,
+    MOST_VARIABLES,
+    WIDEST,
+    at_most,
+    between,
+)
 from ..values import StreamTypes, Types
 from .base import JoinsHeldRows, WithDeletions, hashed_by, registered, require
-from .joins import FURTHEST, Horizon, named_variables, written_horizons
-
-MOST_ATOMS = 64
-"""The most atoms of a multiway join."""
+from .joins import FURTHEST, Horizon, named_variables, names_from_inputs, written_horizons
 
 
 @registered
+@hashed_once
 @dataclass(frozen=True, slots=True)
 class MultiwayJoin(JoinsHeldRows):
     """Joins three or more atoms at once: binds one variable after the other by intersection.
@@ -37,6 +55,10 @@ class MultiwayJoin(JoinsHeldRows):
         variables: the names of the variables, for people.
         own: with several partitions, a shared variable: each partition has copies of all inputs
             and reports the results whose value of the variable belongs to it. Null for all results.
+        shares: with several partitions, pairs of a shared variable and a number of parts. The
+            partitions are the cells of a hypercube with these dimensions: each partition has the
+            rows of an atom that agree with its part in the atom's variables, and reports the
+            results whose values are all in its parts. Empty without a hypercube.
         horizons: for each atom null, or a column with a time and a bound, as in HASH_JOIN: a row of
             the atom matches no row that arrives more than the bound after the time. A row is held
             until the last time of the atoms that read its input. Null holds rows until they expire.
@@ -51,26 +73,40 @@ class MultiwayJoin(JoinsHeldRows):
     orders: tuple[tuple[int, ...], ...]
     variables: tuple[str, ...] = field(default=(), compare=False)
     own: int | None = field(default=None, hash=False)
+    shares: tuple[tuple[int, int], ...] = field(default=(), hash=False)
     horizons: tuple[Horizon | None, ...] | None = field(default=None, hash=False)
     residual: str | None = field(default=None, hash=False)
     update_pattern: WithDeletions = field(default=None, hash=False)
     op: Literal["MULTIWAY_JOIN"] = "MULTIWAY_JOIN"
 
     names_inputs: ClassVar[bool] = True
+    reads_cells: ClassVar[bool] = True
 
     def named(self, columns: tuple[str, ...]) -> MultiwayJoin:
         """The join with variables named after the names of its output columns."""
         names = named_variables(self.bindings, self.output, self.variables, columns)
         return replace(self, variables=names)
 
+    def named_by_inputs(self, inputs: Sequence[Sequence[str]]) -> MultiwayJoin:
+        """The join with names for the variables that have none, from the columns of its inputs."""
+        names = names_from_inputs(
+            self.variables, self.bindings, [inputs[read] for read in self.reads]
+        )
+        return replace(self, variables=names)
+
+    def output_names(self, inputs: Sequence[Sequence[str]], width: int) -> tuple[str, ...]:
+        return tuple(self.variables[v] for v in self.output)
+
     def check_bounds(self, inputs: int) -> None:
         """Checks the residual, and the numbers of atoms, columns and variables."""
         if self.residual is not None:
-            _ = predicate.checked(self.residual)
+            _ = predicate_syntax.checked(self.residual)
         for atoms in (self.reads, self.bindings, self.orders):
             at_most(len(atoms), MOST_ATOMS, "atoms")
         for listed in (*self.bindings, *self.orders, self.output, self.variables):
             at_most(len(listed), WIDEST, "columns")
+        at_most(len(self.shares), WIDEST, "shares")
+        between([parts for _, parts in self.shares], 2, MOST_OPERATORS, "a share")
         between(self.reads, 0, MOST_INPUTS, "an input")
         bound = [v for listed in (*self.bindings, *self.orders) for v in listed]
         between(bound, 0, MOST_VARIABLES, "a variable")
@@ -104,10 +140,14 @@ class MultiwayJoin(JoinsHeldRows):
             require(there, "a horizon names a column that does not exist, or no bound")
         require(self.own is None or self.own in shared, "the variable of own values is not shared")
         bound = {v for binding in self.bindings for v in binding}
+        divided = {variable for variable, _ in self.shares}
+        require(divided <= shared, "a variable of a share is not shared")
+        require(len(divided) == len(self.shares), "a variable has two shares")
+        require(self.own is None or not divided, "own values and shares exclude each other")
         require(set(self.output) <= bound, "an output variable is not bound")
         if self.residual is not None:
-            tree = predicate.checked(self.residual, 1 + max(bound))
-            looked_at = predicate.columns_of(tree)
+            tree = predicate_syntax.checked(self.residual, 1 + max(bound))
+            looked_at = predicate_syntax.columns_of(tree)
             require(looked_at <= bound, "the residual looks at an unbound variable")
         return len(self.output)
 
@@ -128,10 +168,16 @@ class MultiwayJoin(JoinsHeldRows):
 
         The inputs are on one partition, or some are hashed on one variable and the others are
         copied to every partition. With ``own`` all inputs are copied, and the results are hashed on
-        the variable.
+        the variable. With ``shares`` each input is in the cells of its atoms.
         """
         if NOTHING in inputs:
             return NOTHING
+        if self.shares:
+            lie, wanted = " and ".join(map(str, inputs)), self._in_cells(len(inputs))
+            require(tuple(inputs) == wanted, f"its inputs lie {lie}, and not in the cells")
+            return ANY
+        spreads = {below.spread for below in inputs}
+        require(Spread.HYPERCUBE not in spreads, "its inputs lie in cells, and it has no shares")
         if self.own is not None:
             require(set(inputs) == {BROADCAST}, "own values need copies of all inputs")
             return hashed_by([i for i, variable in enumerate(self.output) if variable == self.own])
@@ -150,7 +196,11 @@ class MultiwayJoin(JoinsHeldRows):
 
     def input_distributions(self, widths: Sequence[int]) -> Iterator[tuple[Distribution, ...]]:
         """Hashed on each variable where all atoms of an input have it in one column, copies of the
-        other inputs; one input divided, and copies of the others; all on one partition."""
+        other inputs; one input divided, and copies of the others; all on one partition. With
+        ``shares`` the cells of the atoms."""
+        if self.shares:
+            yield self._in_cells(len(widths))
+            return
         if self.own is not None:
             yield (BROADCAST,) * len(widths)
             return
@@ -167,6 +217,23 @@ class MultiwayJoin(JoinsHeldRows):
         yield (BROADCAST,) * len(widths)
         yield (SINGLE,) * len(widths)
 
+    @property
+    def least_partitions(self) -> int:
+        """The number of cells."""
+        return prod([parts for _, parts in self.shares])
+
+    def cells(self, position: int) -> Cells:
+        """The cells in which the rows of an input have copies; one use for each atom."""
+        read = [b for r, b in zip(self.reads, self.bindings, strict=True) if r == position]
+        uses = [
+            tuple([b.index(variable) if variable in b else None for variable, _ in self.shares])
+            for b in read
+        ]
+        return Cells(tuple([parts for _, parts in self.shares]), tuple(dict.fromkeys(uses)))
+
+    def _in_cells(self, inputs: int) -> tuple[Distribution, ...]:
+        return tuple([in_cells(self.cells(position)) for position in range(inputs)])
+
     def _hashed_on(self, variable: int, position: int) -> Distribution:
         """The input hashed by the column that all its atoms bind to a variable, or its copies."""
         read = [b for r, b in zip(self.reads, self.bindings, strict=True) if r == position]
@@ -182,10 +249,13 @@ class MultiwayJoin(JoinsHeldRows):
         """``x,y ⋈ y,z ⋈ x,z → x,y,z  on x,y,z  where x <> z  binding z / x / y``."""
         name = notation.variable_names(self.variables)
         joined = notation.joined(self.bindings, self.output, name)
-        orders = " / ".join(",".join(map(name, order)) for order in self.orders)
+        orders = " / ".join(",".join(map(name, order)) or "–" for order in self.orders)
+        binding = f"  binding {orders}" if any(self.orders) else ""
         own = "" if self.own is None else f"  own {name(self.own)}"
+        if self.shares:
+            own = f"  cells {', '.join([f'{name(v)} in {parts}' for v, parts in self.shares])}"
         held = written_horizons(self.bindings, self.horizons, name)
-        return f"{joined}{notation.where(self.residual, name)}  binding {orders}{own}{held}"
+        return f"{joined}{notation.where(self.residual, name)}{binding}{own}{held}"
 
     def relation(self, below: Sequence[str]) -> str | None:
         """``(a⋈b⋈c)``."""

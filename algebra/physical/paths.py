@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from .. import notation, predicate
+from .. import notation, predicate_syntax
 from ..automaton import MOST_STATES
+from ..hashing import hashed_once
 from ..limits import DEFAULT_STEPS
 from ..notation import InputNames
 from ..properties import (
@@ -103,7 +104,7 @@ class AutomatonPath(FollowsAutomaton):
     def check_bounds(self, inputs: int) -> None:
         self.check_automaton(inputs)
         if self.sources is not None:
-            _ = predicate.checked(self.sources, 1)
+            _ = predicate_syntax.checked(self.sources, 1)
 
     def output_width(self, inputs: Sequence[int]) -> int:
         require(all(width == 2 for width in inputs), "a path is made of pairs")
@@ -118,6 +119,9 @@ class AutomatonPath(FollowsAutomaton):
         return (frozenset().union(*starts), frozenset().union(*ends))
 
     def input_names(self, position: int, own: Sequence[str], width: int) -> tuple[str, ...]:
+        return ("src", "trg")
+
+    def output_names(self, inputs: Sequence[Sequence[str]], width: int) -> tuple[str, ...]:
         return ("src", "trg")
 
     def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
@@ -148,6 +152,7 @@ class AutomatonPath(FollowsAutomaton):
 
 
 @registered
+@hashed_once
 @dataclass(frozen=True, slots=True)
 class SPath(AutomatonPath, DeletionVariant):
     """S-PATH: widest-path spanning forest over (vertex, DFA state) (thesis appendix A).
@@ -170,10 +175,44 @@ class SPath(AutomatonPath, DeletionVariant):
         return AutomatonPath.arguments(self, names) + rapq
 
 
+@registered
+@hashed_once
+@dataclass(frozen=True, slots=True)
+class PairPath(AutomatonPath, DeletionVariant):
+    """As S_PATH over all inputs but the last one, of the pairs that the last input has.
+
+    A pair is valid while a path connects it and a row of the last input has it. Over a stream with
+    deletions the operator is RAPQ, and retracts results for want of a path or of a pair.
+    """
+
+    update_pattern: WithDeletions = field(default=None, hash=False)
+    op: Literal["PAIR_PATH"] = "PAIR_PATH"
+
+    @property
+    def coalesces(self) -> bool:
+        """As S_PATH: whether a pair is given only when its validity grows."""
+        return self.update_pattern is None and len(self.accepting) == 1
+
+    def check_bounds(self, inputs: int) -> None:
+        """Checks the automaton, whose transitions do not read the last input."""
+        AutomatonPath.check_bounds(self, inputs - 1)
+
+    def output_width(self, inputs: Sequence[int]) -> int:
+        require(len(inputs) >= 2, "it needs an input of edges and an input of pairs")
+        require(inputs[-1] == 2, "its last input has pairs")
+        return AutomatonPath.output_width(self, inputs[:-1])
+
+    def arguments(self, names: InputNames) -> str:
+        """``a·b+  where (src, trg) in c by RAPQ``."""
+        rapq = "" if self.update_pattern is None else " by RAPQ"
+        return AutomatonPath.arguments(self, names) + notation.pairs(names.inputs[-1]) + rapq
+
+
 class NotOverDeletions(PhysicalOperator):
     """An operator that has no variant for deletions."""
 
     __slots__ = ()
+    reads_retractions: ClassVar[bool] = False
 
     def update_pattern_over(self, inputs: Collection[UpdatePattern]) -> UpdatePattern:
         """Nothing is ever retracted."""
@@ -182,16 +221,20 @@ class NotOverDeletions(PhysicalOperator):
 
 
 @registered
+@hashed_once
 @dataclass(frozen=True, slots=True)
 class SimplePath(NotOverDeletions, AutomatonPath):
     """Paths that repeat no vertex: a search from each new edge for the pairs that it completes.
 
     ``budget`` is the most steps of the search for one edge; a longer search ends the run with an
-    error. Operators that differ only in their budgets are equal.
+    error. Operators that differ only in their budgets are equal. With ``from_relation`` the first
+    input has the pairs (x, x) of the sources. The first step of each path alone reads this input,
+    and does not count as repeating x.
     """
 
     budget: int = field(default=DEFAULT_STEPS, compare=False)
     op: Literal["SIMPLE_PATH"] = "SIMPLE_PATH"
+    from_relation: bool = False
 
     coalesces: ClassVar[bool] = True
 
@@ -199,8 +242,19 @@ class SimplePath(NotOverDeletions, AutomatonPath):
         if self.budget < 1:
             raise ValueError("the budget of SIMPLE_PATH is at least one step")
 
+    def check_bounds(self, inputs: int) -> None:
+        """Checks the automaton, and that its first steps alone read a relation of sources."""
+        AutomatonPath.check_bounds(self, inputs)
+        reads_sources = {(s == 0, i == 0) for s, i, _, _ in self.transitions}
+        forwards = not any(inverse for s, _, inverse, _ in self.transitions if s == 0)
+        alone = reads_sources <= {(True, True), (False, False)} and forwards
+        require(
+            not self.from_relation or alone, "the first steps alone read the relation of sources"
+        )
+
 
 @registered
+@hashed_once
 @dataclass(frozen=True, slots=True)
 class SlidePath(NotOverDeletions, AutomatonPath):
     """As S_PATH, for all edges of one ts as a set: by components of the product graph, per expiry.
@@ -292,7 +346,10 @@ class WitnessPaths(FollowsAutomaton):
         if position:
             return ("src", "trg")
         kept = dict(zip(reversed(self.output), reversed(own), strict=True))
-        return tuple(kept.get(k, f"c{k}") for k in range(width))
+        return tuple(kept.get(k, "") for k in range(width))
+
+    def output_names(self, inputs: Sequence[Sequence[str]], width: int) -> tuple[str, ...]:
+        return tuple((*inputs[0], "path")[column] for column in self.output)
 
     def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
         """The rows of a key lie on one partition, and every such partition has all edges."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import ClassVar, Literal
 
-from .. import notation, predicate, scalar
+from .. import notation, predicate_syntax, scalar
+from ..hashing import hashed_once
 from ..notation import InputNames
 from ..properties import ANY, BROADCAST, DIVIDED, NOTHING, Distribution, Spread, distributions
 from ..untrusted import WIDEST, at_most, between
@@ -27,6 +28,7 @@ from .base import (
 
 
 @registered
+@hashed_once
 @dataclass(frozen=True, slots=True)
 class FilterRows(PhysicalOperator):
     """Keeps the rows that satisfy ``predicate``, SQL over columns ``c0``, ``c1``, ..."""
@@ -38,7 +40,7 @@ class FilterRows(PhysicalOperator):
     holds_state: ClassVar[bool] = False
 
     def check_bounds(self, inputs: int) -> None:
-        _ = predicate.checked(self.predicate)
+        _ = predicate_syntax.checked(self.predicate)
 
     def keeps_coalesced(self, widths: Sequence[int]) -> bool:
         return True
@@ -116,7 +118,10 @@ class ProjectColumns(PhysicalOperator):
 
     def input_names(self, position: int, own: Sequence[str], width: int) -> tuple[str, ...]:
         kept = dict(zip(reversed(self.columns), reversed(own), strict=True))
-        return tuple(kept.get(k, f"c{k}") for k in range(width))
+        return tuple(kept.get(k, "") for k in range(width))
+
+    def output_names(self, inputs: Sequence[Sequence[str]], width: int) -> tuple[str, ...]:
+        return tuple(inputs[0][column] for column in self.columns)
 
     def keeps_coalesced(self, widths: Sequence[int]) -> bool:
         """As the input, if no column is dropped."""
@@ -171,7 +176,11 @@ class ComputeColumns(PhysicalOperator):
     def input_names(self, position: int, own: Sequence[str], width: int) -> tuple[str, ...]:
         """The names of the columns that are passed on."""
         kept = dict(zip(self.values, own, strict=True))
-        return tuple(kept.get(f"c{k}", f"c{k}") for k in range(width))
+        return tuple(kept.get(f"c{k}", "") for k in range(width))
+
+    def output_names(self, inputs: Sequence[Sequence[str]], width: int) -> tuple[str, ...]:
+        """Passed columns keep their names; computed ones are written out."""
+        return tuple(notation.value(value, inputs[0]) for value in self.values)
 
     def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
         """As the input, as long as a column hashed by is passed on."""
@@ -181,7 +190,7 @@ class ComputeColumns(PhysicalOperator):
 
     def arguments(self, names: InputNames) -> str:
         """``x, x + 1``."""
-        return ", ".join(notation.value(value, names.columns[0]) for value in self.values)
+        return notation.values(self.values, names)
 
 
 def _types(value: scalar.Value, columns: Types) -> frozenset[ColumnType]:

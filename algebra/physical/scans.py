@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from .. import notation, predicate
+from .. import notation, predicate_syntax
+from ..hashing import hashed_once
 from ..notation import InputNames
 from ..properties import ANY, Distribution, UpdatePattern
 from ..untrusted import WIDEST, at_most
@@ -60,7 +61,10 @@ class Scan(PhysicalOperator):
             )
         for scan in self.scans:
             if scan.predicate is not None:
-                _ = predicate.checked(scan.predicate)
+                _ = predicate_syntax.checked(scan.predicate)
+
+    def output_names(self, inputs: Sequence[Sequence[str]], width: int) -> tuple[str, ...]:
+        return ("src", "trg", *self.properties)
 
     def output_width(self, inputs: Sequence[int]) -> int:
         require(not inputs, "it has no input")
@@ -85,6 +89,7 @@ class Scan(PhysicalOperator):
 
 
 @registered
+@hashed_once
 @dataclass(frozen=True, slots=True)
 class WindowScan(Scan):
     """Reads one label of a stream and gives each edge its validity (Definition 30).
@@ -129,6 +134,7 @@ class WindowScan(Scan):
 
 
 @registered
+@hashed_once
 @dataclass(frozen=True, slots=True)
 class WindowScanUnion(Scan):
     """Reads several labels of a stream at once, as WSCAN does one; does not coalesce.

@@ -73,7 +73,8 @@ def explain(
     debug: opt.Debug = False,
 ) -> None:
     """Show how a query is understood, planned and costed."""
-    from ...planning.planner import optimize, translate_query
+    from ...planning.planner import optimize
+    from ...planning.translating import translate_query
     from ..explanation import explained, misplaced
     from ..request import plan_request, read_query, warn
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -12,11 +11,7 @@ from .. import options as opt
 from ..console import write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ...algebra.plan import PhysicalPlan
     from ...documents.alternatives import PlanList
-    from ...optimizer.plans import Plans
 
 
 def plans(
@@ -57,47 +52,55 @@ def plans(
     """Show the complete plans of a query: how many there are, and the cheapest different ones."""
     from ...documents.alternatives import plan_list
     from ...documents.model import json_text
-    from ...optimizer.errors import SearchCancelledError
+    from ...planning.listing import list_plans
     from ...planning.planner import optimize
+    from ..listing import interruptible, shown_listing, stopped
     from ..render.text import render
     from ..request import plan_request, read_query, warn
 
     if seed is not None and sample is None:
         raise UsageError("--seed needs --sample: the ranking is the same every time")
-    planned = optimize(plan_request(read_query(query), options))
-    warn(planned)
-    try:
-        search = planned.optimization
-        listing = _listing(search.plans.different, limit, sample, seed)
-        shown = plan_list(search, listing, render)
-    except SearchCancelledError as error:
-        raise UsageError(
-            "there are too many plans to list them in time",
-            code="E-SIZE",
-            hint="allow more time, or a smaller --budget-expressions",
-        ) from error
-    write(json_text(shown) if format_ == "json" else _text(shown), out)
-
-
-def _listing(
-    space: Plans, limit: int, sample: int | None, seed: int | None
-) -> Iterable[tuple[int | None, PhysicalPlan]]:
-    """The plans to show, with their ranks if they are ranked."""
-    if sample is not None:
-        return ((None, plan) for plan in space.sample(sample, seed or 0))
-    return enumerate(itertools.islice(space.ranked(), limit), start=1)
+    request = plan_request(read_query(query), options)
+    with interruptible() as interrupted:
+        planned = optimize(request, cancelled=interrupted)
+        warn(planned)
+        with shown_listing(planned.plan) as show:
+            listing = list_plans(
+                planned,
+                limit if sample is None else sample,
+                seed=None if sample is None else seed or 0,
+                progress=show,
+                cancelled=interrupted,
+            )
+        shown = plan_list(planned.optimization, listing, render)
+        write(json_text(shown) if format_ == "json" else _text(shown), out)
+    stopped(listing)
 
 
 def _text(shown: PlanList) -> str:
-    different = f"{shown.different:,} different of " if shown.different < shown.total else ""
-    parts = [f"{different}{shown.total:,} {'plan' if shown.total == 1 else 'plans'}\n"]
+    parts = [f"{_counted(shown)}\n"]
     for plan in shown.plans:
         rank = "drawn" if plan.rank is None else f"#{plan.rank}"
+        if plan.rank is None and shown.stop_reason != "complete" and len(shown.plans) == 1:
+            rank = "not ranked"
         per = plan.picture.per
         once = ""
         if plan.shared_cost < plan.cost * 0.995:
             once = f", {per(plan.shared_cost)} with shared parts counted once"
         chosen = "  chosen" if plan.chosen else ""
         cost = f"cost {per(plan.cost)}/{per.sign}{once}"
-        parts.append(f"{rank}  {cost}  plan {plan.digest}{chosen}\n{plan.text}")
+        differs = "" if plan.difference is None else f"{plan.difference.text}\n"
+        parts.append(f"{rank}  {cost}  plan {plan.digest}{chosen}\n{differs}{plan.text}")
     return "\n".join(parts)
+
+
+def _counted(shown: PlanList) -> str:
+    """The first line: the number of plans, and whether the list is complete."""
+    total, different = shown.total, shown.different
+    if total is None:
+        number = "an unknown number of" if different is None else f"{different:,}"
+        counted = f"{number} different plans"
+    else:
+        less = "" if different is None or different == total else f"{different:,} different of "
+        counted = f"{less}{total:,} {'plan' if total == 1 else 'plans'}"
+    return counted if shown.stop_reason == "complete" else f"{counted}; the list is incomplete"

@@ -34,7 +34,8 @@ def run(
             "--output",
             "-o",
             metavar="PLACE",
-            help="A folder, a file (.jsonl, .csv, .parquet), or - for stdout.",
+            help="A folder, a file (.jsonl, .csv, .parquet), - for stdout, a topic of Kafka, "
+            "kafka://HOST:PORT/TOPIC, or a sink of the catalog, sink:NAME.",
             rich_help_panel=opt.OUTPUT,
         ),
     ] = "-",
@@ -64,6 +65,15 @@ def run(
             show_default=False,
         ),
     ] = None,
+    engine: Annotated[
+        Literal["spark", "local"],
+        typer.Option(
+            "--engine",
+            help="spark; or local: this process alone, for files, without Spark and without a "
+            "checkpoint.",
+            rich_help_panel=RUNNING,
+        ),
+    ] = "spark",
     checkpoint: Annotated[
         Path | None,
         typer.Option(
@@ -106,6 +116,17 @@ def run(
             "--strict", help="Stop at the first row that is not an edge.", rich_help_panel=RUNNING
         ),
     ] = False,
+    master: Annotated[
+        str | None,
+        typer.Option(
+            "--master",
+            metavar="URL",
+            help="Run on a cluster, spark://HOST:PORT; or in local mode with N task slots, "
+            "local[N].",
+            rich_help_panel=RUNNING,
+            show_default=False,
+        ),
+    ] = None,
     conf: Annotated[
         list[str],
         typer.Option(
@@ -120,13 +141,23 @@ def run(
     options: opt.QueryOptions,
     debug: opt.Debug = False,
 ) -> None:
-    """Run a query, or a plan made before, on Spark, until its input ends or you stop it."""
+    """Run a query, or a plan made before, until its input ends or you stop it."""
     from ...catalog.live import LiveSource
+    from ...executor.spark.host.errors import OutputError
+    from ...executor.spark.options import RunOptions
+    from ...executor.spark.reading.replay import LARGEST_SLICE
+    from ...executor.spark.results.claims import check_lasting
+    from ...executor.spark.results.sinks import ToKafka, ToSink, described_output
+    from ...executor.spark.session.options import SessionOptions
     from ...planning.planner import optimize
+    from ...running.outputs import output_of
+    from ...running.runs import as_headrace_error, check_local, run_plan
     from ..account import account, operators
     from ..progress import shown_progress
     from ..request import (
+        catalog_of,
         inputs_to_run,
+        master_url,
         per_second,
         plan_request,
         read_query,
@@ -149,6 +180,22 @@ def run(
         warn(planned)
         plan = planned.plan
     inputs = inputs_to_run(plan, options)
+    of_spark = spark_settings(conf)
+    settings = RunOptions(
+        checkpoint=checkpoint,
+        strict=strict,
+        interval=interval,
+        speed=None if speed is None else per_second(speed, plan.time_unit),
+        largest_slice=largest_batch or LARGEST_SLICE,
+        session=SessionOptions(debug=debug, master=master_url(master, of_spark), conf=of_spark),
+    )
+    try:
+        place = output_of(output, catalog_of(options), output_format)
+        check_lasting(place, checkpoint)
+    except OutputError as error:
+        raise as_headrace_error(error) from error
+    if engine == "local":
+        check_local(inputs, place, settings, partitions=options.parallelism > 1)
     live = [source for source in inputs.values() if isinstance(source, LiveSource)]
     if live:
         if trigger == _AT_ONCE:
@@ -157,20 +204,10 @@ def run(
             )
         reading = ", ".join(source.description for source in live)
         say(f"reading {reading} until Ctrl-C; the same command resumes the run")
+    if isinstance(place, ToKafka | ToSink):
+        output = described_output(place)
+        say(f"writing to {output}")
     with shown_progress(progress, plan) as show:
-        from ...executor.spark.host.errors import OutputError
-        from ...executor.spark.reading.replay import LARGEST_SLICE
-        from ...executor.spark.results.claims import check_lasting
-        from ...executor.spark.results.sinks import output_of
-        from ...executor.spark.run import RunOptions
-        from ...executor.spark.session.session import SessionOptions
-        from ...running.runs import as_headrace_error, run_plan
-
-        try:
-            place = output_of(output, output_format)
-            check_lasting(place, checkpoint)
-        except OutputError as error:
-            raise as_headrace_error(error) from error
         keeping = recorder(plan, options, output)
         measured: Progress | RunReport | None = None
 
@@ -184,14 +221,8 @@ def run(
                 plan,
                 inputs,
                 place,
-                RunOptions(
-                    checkpoint=checkpoint,
-                    strict=strict,
-                    interval=interval,
-                    speed=None if speed is None else per_second(speed, plan.time_unit),
-                    largest_slice=largest_batch or LARGEST_SLICE,
-                    session=SessionOptions(debug=debug, conf=spark_settings(conf)),
-                ),
+                settings,
+                engine=engine,
                 on_progress=heard,
             )
         finally:  # a live run ends when it is stopped

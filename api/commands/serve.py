@@ -36,6 +36,14 @@ def serve(
             "plans use them.",
         ),
     ] = True,
+    sample: Annotated[
+        bool,
+        typer.Option(
+            "--sample/--no-sample",
+            help="Whether plans use the samples of the catalog's streams; without, requests cannot "
+            "switch them on.",
+        ),
+    ] = True,
     home: Annotated[
         Path | None,
         typer.Option(
@@ -71,7 +79,8 @@ def serve(
         bool,
         typer.Option(
             "--allow-sources",
-            help="Let clients say where a stream is read: any file or server this machine reaches.",
+            help="Let clients say where a stream is read, and to which topics results go: any file "
+            "or server this machine reaches.",
         ),
     ] = False,
     most_running: Annotated[
@@ -125,7 +134,7 @@ def serve(
     calibration = chosen_calibration(constants)
     settings = Settings(
         database=database or sqlite_url(place),
-        catalog=read_catalog(catalog),
+        catalog=read_catalog(catalog, sample=sample),
         constants=None if calibration is None else calibration.values,
         # Behind loopback, refuse other host names: pages of other sites could use them.
         hosts=("127.0.0.1", "localhost", "[::1]") if local else (),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
-from ...algebra.plan import Estimate
+from ...algebra.plan_parts import Estimate
 from ...documents.numbers import duration, number, share
 from ...documents.picture import BoxDocument, PictureDocument
 
@@ -61,7 +61,13 @@ def render(
     lines = list(_lines(picture, notes or {}))
     if picture.root.estimate is None:
         return "".join(f"{line.plain}\n" for line in lines)
-    return _with_estimates(picture, lines, colour, more or Columns((), {}))
+    return _with_estimates(picture, lines, colour, more or Columns((), {})) + _origins(picture)
+
+
+def _origins(picture: PictureDocument) -> str:
+    """Where the names come from that the query does not give; empty without any."""
+    origins = "".join(f"  {name}  {origin}\n" for name, origin in picture.origins.items())
+    return f"\nnames that the query does not give:\n{origins}" if origins else ""
 
 
 def _lines(picture: PictureDocument, notes: Mapping[int, tuple[str, ...]]) -> Iterator[_Line]:

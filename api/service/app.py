@@ -20,7 +20,7 @@ from . import docs_page, page
 from .limits import BodyLimit, Crowd, Framing, SafeHeaders, SameSite
 from .logs import LOG, REQUEST_ID, RequestLog
 from .problems import MEDIA_TYPE, Problem, RefusedError, of_error, problem, shape_problems
-from .routes import examples, languages, plans, queries, state, streams
+from .routes import examples, languages, plans, queries, searches, state, streams
 from .service import Service
 from .settings import Settings, release
 from .store import disk_is_full
@@ -70,7 +70,7 @@ def create_app(settings: Settings) -> FastAPI:
         redoc_url=None,
     )
     app.state.service = service
-    for area in (plans, streams, examples, languages, queries, state):
+    for area in (plans, searches, streams, examples, languages, queries, state):
         app.include_router(area.routes)
     page.serve(app)
     docs_page.serve(app)

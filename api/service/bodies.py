@@ -13,8 +13,10 @@ from ...documents.picture import PictureDocument
 from ...documents.plan import PlanDocument
 from ...documents.runs import OperatorDocument, ProgressDocument
 from ...planning.requests import CostModelKind, Evaluation, Format, PathSemanticsKind, Stage
+from .jobs import Kind
 from .kept_queries import State
 from .problems import Problem
+from .search_progress import Step
 
 LONGEST_QUERY = 100_000
 MOST_EXPRESSIONS = 200_000
@@ -56,13 +58,16 @@ class OptionsBody(_Body):
         default=1, ge=1, le=1024, description="the number of partitions to plan for"
     )
     path_semantics: PathSemanticsKind = Field(
-        default="arbitrary", description="simple: only paths that repeat no vertex"
+        default="arbitrary",
+        description="simple: only paths that repeat no vertex; trail: only paths that repeat no "
+        "edge",
     )
     simple_budget: int = Field(
         default=DEFAULT_STEPS,
         ge=1,
         le=2**31 - 1,
-        description="the maximum number of steps of the search for simple paths, per edge",
+        description="the maximum number of steps of the search for simple paths or trails, for "
+        "each edge",
     )
     evaluate: Evaluation = Field(
         default="eager",
@@ -132,6 +137,42 @@ class QueryBody(_Body):
         description="the maximum number of edges in a micro-batch",
     )
     strict: bool = Field(default=False, description="stop at the first row that is not an edge")
+    output: str | None = Field(
+        default=None,
+        max_length=1_000,
+        pattern="^(kafka://|sink:)",
+        description="a sink of the service's catalog that gets each result too, sink:NAME; or a "
+        "topic, kafka://HOST:PORT/TOPIC, if the service allows any with --allow-sources",
+    )
+
+
+class SearchDocument(Document):
+    """A request that waits for a search.
+
+    Attributes:
+        kind: the document that the request waits for.
+        plan_id: the id of the plan.
+        state: ``waiting`` for a process, or ``running``.
+        seconds: the time since the search was requested.
+        limit_seconds: the time limit of the work once it runs.
+        doing: the current step; null until the work begins.
+        groups: the groups of the memo so far; 0 unless the search records its steps.
+        expressions: the expressions of the memo so far, counted as the groups are.
+        plans: the plans ranked so far.
+        cost_bound: the cost of the last ranked plan, which no later one undercuts, in microseconds
+            per time unit.
+    """
+
+    kind: Kind
+    plan_id: str
+    state: Literal["waiting", "running"]
+    seconds: float
+    limit_seconds: float
+    doing: Step | None
+    groups: int
+    expressions: int
+    plans: int
+    cost_bound: float | None
 
 
 class QueryLine(Document):
@@ -147,6 +188,7 @@ class QueryLine(Document):
         interval: the least time between two micro-batches.
         largest_batch: the maximum number of edges in a micro-batch.
         strict: whether the query stops at the first row that is not an edge.
+        output: the topic or sink that gets each result too; null without one.
         state: the state of the query.
         created: when the query was added, as ISO 8601.
         started: when its first run began.
@@ -166,6 +208,7 @@ class QueryLine(Document):
     interval: str | None
     largest_batch: int | None
     strict: bool
+    output: str | None
     state: State
     created: str
     started: str | None

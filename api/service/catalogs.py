@@ -11,6 +11,7 @@ from typing import Any
 from ...catalog import EdgeFileError, files_of_stream
 from ...catalog.document import CatalogError, from_document, to_document
 from ...catalog.model import Catalog, Source, Stream
+from ...catalog.sinks import NamedSink
 from ...planning.errors import UsageError
 from .bodies import StreamDocument
 from .store import KeptStream, Store
@@ -39,6 +40,11 @@ class Catalogs:
     def time_unit(self) -> str:
         """The unit of bare numbers in streams."""
         return self._file_catalog.time_unit if self._file_catalog is not None else _UNIT
+
+    @property
+    def sinks(self) -> Mapping[str, NamedSink]:
+        """The named sinks of the catalog file: no request can add one."""
+        return {} if self._file_catalog is None else self._file_catalog.sinks
 
     def kept(self) -> tuple[KeptStream, ...]:
         """Returns all streams by name; streams of the file have version 0 and no source."""
@@ -147,18 +153,18 @@ def of_request(
         return None
     catalog = _read(document)
     streams_alone = {n: replace(s, source=None) for n, s in catalog.streams.items()}
-    return replace(catalog, streams=streams_alone, sample_file=None)
+    return replace(catalog, streams=streams_alone, sample_file=None, sinks={})
 
 
 def document_of(catalog: Catalog | None) -> dict[str, Any] | None:
-    """Returns the catalog as planning needs it: sources only of streams to measure."""
+    """Returns the catalog as planning needs it: no sinks, sources only of streams to measure."""
     if catalog is None:
         return None
     streams = {
         name: stream if _measured(stream) else replace(stream, source=None)
         for name, stream in catalog.streams.items()
     }
-    return to_document(replace(catalog, streams=streams))
+    return to_document(replace(catalog, streams=streams, sinks={}))
 
 
 def files_of(catalog: Catalog | None) -> str:

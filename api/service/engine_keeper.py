@@ -9,12 +9,11 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ...executor.spark.session.packages import packages_for_kafka
 from .engine import GOODBYE_SECONDS, Engine
 from .engine_messages import Command, EngineOptions, Gone, NotStarted, Report, Start, Stop
 from .problems import problem_document
@@ -43,7 +42,7 @@ class EngineKeeper:
         self._failures = 0
         self._due = 0.0
         self._runs = 0
-        self._kafka = False
+        self._packages: frozenset[str] = frozenset()
         self._idle_since: float | None = None
         self.starts = 0
 
@@ -83,14 +82,14 @@ class EngineKeeper:
         elif self._idle_since is None:
             self._idle_since = time.monotonic()
 
-    async def need(self, *, kafka: bool) -> None:
-        """Starts an engine; with ``kafka`` the engine can read from Kafka."""
-        options = replace(self._options, kafka=kafka)
+    async def need(self, packages: Collection[str]) -> None:
+        """Starts an engine that loads ``packages``."""
+        options = replace(self._options, packages=tuple(packages))
         self._engine = engine = Engine(
             self._home, options, lambda report: self._on_report(engine, report)
         )
         self._left.clear()
-        self._runs, self._kafka, self._retired = 0, kafka, False
+        self._runs, self._packages, self._retired = 0, frozenset(packages), False
         self.starts += 1
         try:
             await engine.start()
@@ -99,10 +98,11 @@ class EngineKeeper:
             self._forward(NotStarted(problem))
             self._forward(Gone())
 
-    def worn(self, *, kafka: bool) -> str | None:
-        """Returns the reason to replace the engine before its next run, or None."""
-        if kafka and not self._kafka and packages_for_kafka(self._options.conf):
-            return "the engine has no packages to read from Kafka"
+    def worn(self, packages: Collection[str]) -> str | None:
+        """Returns the reason to replace the engine before a run with ``packages``, or None."""
+        missing = [package for package in packages if package not in self._packages]
+        if missing:
+            return f"the engine has not loaded {', '.join(missing)}"
         return f"the engine has started {self._runs} runs" if self._runs >= MOST_STARTS else None
 
     async def run(self, start: Start) -> None:

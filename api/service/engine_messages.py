@@ -11,17 +11,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from ...executor.spark.results.sinks import WrittenBySpark
+
 
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
     """The options of the engine's Spark session.
 
-    ``master`` and ``conf`` are Spark's. With ``kafka`` the session loads the packages for Kafka.
+    ``master`` and ``conf`` are Spark's. The session loads ``packages``, such as those for Kafka.
     ``debug`` logs debug messages.
     """
 
     master: str | None = None
-    kafka: bool = False
+    packages: tuple[str, ...] = ()
     conf: Mapping[str, str] = field(default_factory=dict)
     debug: bool = False
 
@@ -41,6 +43,7 @@ class Start:
         largest_batch: the maximum number of edges in a micro-batch.
         strict: whether to stop at the first row that is not an edge.
         figures: the file to keep measured figures in; None to keep none.
+        output: a topic or a sink that gets each result too; None without one.
     """
 
     query: str
@@ -53,6 +56,7 @@ class Start:
     largest_batch: int | None = None
     strict: bool = False
     figures: Path | None = None
+    output: WrittenBySpark | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +81,11 @@ class Ready:
 class NotStarted:
     """Spark did not start, and the engine ends.
 
-    ``for_kafka`` means that the packages for Kafka could not be loaded.
+    ``for_packages`` means that the packages of sources and sinks could not be loaded.
     """
 
     error: Mapping[str, Any]
-    for_kafka: bool = False
+    for_packages: bool = False
 
 
 @dataclass(frozen=True, slots=True)

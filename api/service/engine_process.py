@@ -34,6 +34,7 @@ from ...executor.spark.host.errors import (
     ExecutionError,
     PackageError,
     ResourceError,
+    SinkError,
     SparkFailedError,
     StorageError,
 )
@@ -41,8 +42,8 @@ from ...executor.spark.reading.replay import LARGEST_SLICE
 from ...executor.spark.report import Progress, RunReport
 from ...executor.spark.results.sinks import ToFolder
 from ...executor.spark.run import RunOptions
-from ...executor.spark.session.packages import packages_for_kafka
-from ...executor.spark.session.session import SessionOptions, spark_session
+from ...executor.spark.session.options import SessionOptions
+from ...executor.spark.session.session import spark_session
 from ...planning.errors import HeadraceError, RunError, StoppedError
 from ...running.feedback import Recorder
 from ...running.runs import as_headrace_error, inputs_of_plan, run_plan
@@ -75,6 +76,8 @@ MOST_SET_ASIDE = 100_000_000
 """The maximum size of the rejected rows, and of the late edges, of live sources, in bytes."""
 KEPT_SECONDS = 600.0
 """The time after which a query keeps its measured figures again, in seconds."""
+_TRANSIENT = (SparkFailedError, StorageError, ResourceError, SinkError)
+"""Errors after which the service starts the query again."""
 PROGRESS_SECONDS = 0.2
 """The least time between two progress reports of a query, in seconds."""
 
@@ -90,9 +93,10 @@ def work(connection: Connection[Any, Any], home: Path, options: EngineOptions) -
         cores=max(2, os.cpu_count() or 1),
         debug=options.debug,
         master=options.master,
-        packages=packages_for_kafka(options.conf) if options.kafka else (),
+        packages=options.packages,
         # Fair scheduling: a query with large micro-batches does not delay the others.
         conf={"spark.scheduler.mode": "FAIR", **options.conf},
+        records_classes=False,  # an engine has little time to end
     )
     try:
         with _locked(home / "engine.lock") as lock, spark_session(session, held=[lock]) as spark:
@@ -100,7 +104,7 @@ def work(connection: Connection[Any, Any], home: Path, options: EngineOptions) -
             _Runs(spark, send).serve(connection)
     except ExecutionError as error:
         missing = isinstance(error, PackageError) and bool(session.packages)
-        send(NotStarted(document_of(as_headrace_error(error)), for_kafka=missing))
+        send(NotStarted(document_of(as_headrace_error(error)), for_packages=missing))
     except Exception:
         LOG.exception("fault in the engine")
 
@@ -181,7 +185,7 @@ class _Run(threading.Thread):
             if isinstance(error, RunError) and self.cancelled.is_set():
                 self._send(Ended(query, number, "stopped"))  # the stop interrupted a micro-batch
                 return
-            transient = isinstance(error.__cause__, (SparkFailedError, StorageError, ResourceError))
+            transient = isinstance(error.__cause__, _TRANSIENT)
             self._send(
                 Ended(query, number, "interrupted" if transient else "failed", document_of(error))
             )
@@ -212,6 +216,7 @@ class _Run(threading.Thread):
                 interval=command.interval or (LIVE_INTERVAL if live else None),
                 largest_slice=command.largest_batch or LARGEST_SLICE,
                 most_set_aside=MOST_SET_ASIDE,
+                also=command.output,
             ),
             spark=self._spark,
             on_progress=self._on_progress,

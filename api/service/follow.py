@@ -12,8 +12,10 @@ import json
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 
+from ...algebra.plan import PhysicalPlan
 from .queries import Queries
 from .query import ENDED, Query
+from .result_files import FileFormat, file_pieces
 from .results import Lines, Reader
 
 MEDIA_TYPE = "text/event-stream"
@@ -65,6 +67,21 @@ class Followers:
                     return
                 elif not chunk.lost and not await _happened(changed, heartbeat):
                     yield b":\n\n"
+        finally:
+            self.count -= 1
+
+    async def file(self, query: Query, file_format: FileFormat) -> AsyncIterator[bytes]:
+        """Yields the results of a query that are kept now, as the bytes of a file."""
+        self.count += 1
+        try:
+            plan = PhysicalPlan.from_document(query.kept.plan)
+            pieces = file_pieces(Reader(query.results), plan, file_format)
+            loop = asyncio.get_running_loop()
+            while not self._queries.closing.is_set():
+                piece = await loop.run_in_executor(self._threads, next, pieces, None)
+                if piece is None:
+                    return
+                yield piece
         finally:
             self.count -= 1
 

@@ -11,14 +11,11 @@ import json
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from time import monotonic
 from typing import Any, Literal
 
-from ...algebra.automaton import AutomatonError, minimal_dfa
-from ...algebra.deadline import Deadline
+from ...algebra.deadline import LEAST_MS, Deadline
 from ...algebra.plan import PLAN_VERSION
-from ...algebra.regex import Regex, Symbol, refs, substitute
 from ...catalog.document import from_document
 from ...catalog.figures import FeedbackFile
 from ...costmodel.constants import Constants
@@ -29,32 +26,28 @@ from ...documents.memo import memo_document
 from ...documents.model import Document, json_values
 from ...documents.plan import PlanDocument
 from ...languages.query.errors import QueryError
-from ...languages.query.regular_query import PathAtom
-from ...optimizer.errors import SearchCancelledError
 from ...optimizer.trace import Tracing
 from ...planning.errors import HeadraceError, InvalidQueryError, UsageError
-from ...planning.planner import Planned, Translated, plan_translated, translate_query
+from ...planning.listing import list_plans
+from ...planning.planner import Planned, plan_translated
 from ...planning.requests import PlanningOptions, PlanRequest
+from ...planning.translating import Translated, translate_query
 from ..explanation import document, explained, misplaced
 from ..render.text import render
+from .kept_searches import KeptSearches
 from .problems import MEDIA_TYPE, document_of, json_bytes, problem_document
+from .query_size import Limits, check_size
+from .search_progress import Reporter
 
 JSON = "application/json"
-LONGEST_LISTING_SECONDS = 20.0
-"""The time limit of listing alternatives, with their search, in seconds."""
+LISTING_SECONDS = 20.0
+"""The time limit of listing alternatives, unless the client sets a shorter one, in seconds."""
+KEPT_TRACE = Tracing(50_000, tried=True)
+"""The trace of a search that is kept for later requests."""
 AROUND_SECONDS = 20.0
 """The time limit of a job's other work: text, statistics and documents, in seconds."""
 
 Kind = Literal["optimize", "explain", "memo", "trace", "alternatives", "explanation"]
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Bounds on a query: atoms, states of a path's automaton, and bytes of its answer."""
-
-    atoms: int = 100
-    states: int = 256
-    answer: int = 50_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +104,7 @@ class Job:
         limits: the bounds on the query and the answer.
         feedback: the file of figures that queries measured; None to use none.
         measured_at: the time of its newest figures, in seconds since 1970.
+        kept: whether the process that runs the job keeps the newest search of the question.
     """
 
     kind: Kind
@@ -120,6 +114,12 @@ class Job:
     limits: Limits = field(default_factory=Limits)
     feedback: FeedbackFile | None = None
     measured_at: float = 0.0
+    kept: bool = False
+
+    @property
+    def search_key(self) -> str:
+        """The key of the search; jobs with equal keys may share it."""
+        return digest([self.question.id, self.files, self.measured_at])
 
     @property
     def key(self) -> str:
@@ -132,7 +132,7 @@ class Job:
         """The time limit of the whole job; a worker that takes longer is killed."""
         search = float(self.question.options["budget_ms"]) / 1000
         if self.kind == "alternatives":
-            search = max(search, LONGEST_LISTING_SECONDS)
+            search += float(self.details["seconds"])
         return search + AROUND_SECONDS
 
 
@@ -149,6 +149,7 @@ class Outcome:
         expressions: the number of expressions in the memo.
         fault: the traceback of an internal error, for the log.
         also: the bodies of further documents about the same plan, by kind.
+        cut: whether a list ended early, so that a later request may get a longer one.
     """
 
     status: int
@@ -159,17 +160,30 @@ class Outcome:
     expressions: int = 0
     fault: str = ""
     also: Mapping[Kind, bytes] = field(default_factory=dict)
+    cut: bool = False
 
 
-def run(job: Job, cancelled: Callable[[], bool]) -> Outcome:
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """The means of a process for its jobs.
+
+    Attributes:
+        cancelled: whether the current job was cancelled.
+        searches: searches of earlier jobs.
+        reporter: receives the progress; None to report none.
+    """
+
+    cancelled: Callable[[], bool] = lambda: False
+    searches: KeptSearches = field(default_factory=KeptSearches)
+    reporter: Reporter | None = None
+
+
+def run(job: Job, desk: Desk) -> Outcome:
     """Runs a job; returns errors as outcomes and never raises."""
     try:
-        outcome = _RUN[job.kind](job, cancelled)
+        outcome = _RUN[job.kind](job, desk)
     except HeadraceError as error:
         return _problem(document_of(error))
-    except SearchCancelledError:
-        detail = "there are too many plans to list them in time; a smaller budget helps"
-        return _problem(problem_document(422, detail, code="E-SIZE"))
     except Exception as error:
         detail = f"a fault of Headrace: {type(error).__name__}"
         document = problem_document(500, detail, code="E-INTERNAL")
@@ -181,21 +195,22 @@ def run(job: Job, cancelled: Callable[[], bool]) -> Outcome:
     return outcome
 
 
-def _optimized(job: Job, cancelled: Callable[[], bool]) -> Outcome:
-    planned = _planned(job, cancelled)
+def _optimized(job: Job, desk: Desk) -> Outcome:
+    # A client that asks for the explanation draws the memo and the steps next.
+    planned = _searched(job, desk, KEPT_TRACE if job.details.get("explain") else False)
     outcome = _outcome(planned, _bytes(optimized(planned, job.question.id)))
     if job.details.get("explain"):
         return replace(outcome, also={"explanation": _bytes(_explanation_of(job, planned))})
     return outcome
 
 
-def _explained(job: Job, cancelled: Callable[[], bool]) -> Outcome:
+def _explained(job: Job, desk: Desk) -> Outcome:
     stage, form = job.details["stage"], job.details["format"]
     details = {name: job.details[name] for name in ("costs", "trace", "why")}
     wrong = misplaced(stage, form, **details)
     if wrong is not None:
         raise UsageError(f"{wrong} needs the stage physical and the format text or json")
-    deadline = _deadline(job, cancelled)
+    deadline = _deadline(job, desk)
     translated: Translated | Planned = _translated(job, deadline)
     if stage not in ("query", "logical"):
         translated = plan_translated(translated, trace=details.pop("trace"), deadline=deadline)
@@ -207,8 +222,8 @@ def _explained(job: Job, cancelled: Callable[[], bool]) -> Outcome:
     return _outcome(translated, text.encode("utf-8", "replace"), f"{media}; charset=utf-8")
 
 
-def _explanation(job: Job, cancelled: Callable[[], bool]) -> Outcome:
-    planned = _planned(job, cancelled)
+def _explanation(job: Job, desk: Desk) -> Outcome:
+    planned = _planned(job, desk)
     return _outcome(planned, _bytes(_explanation_of(job, planned)))
 
 
@@ -223,14 +238,14 @@ def _explanation_of(job: Job, planned: Planned) -> Explanation:
     return explanation(planned, question.id, document)
 
 
-def _memo(job: Job, cancelled: Callable[[], bool]) -> Outcome:
-    planned = _planned(job, cancelled)
+def _memo(job: Job, desk: Desk) -> Outcome:
+    planned = _planned(job, desk)
     return _outcome(planned, _bytes(memo_document(planned)))
 
 
-def _trace(job: Job, cancelled: Callable[[], bool]) -> Outcome:
+def _trace(job: Job, desk: Desk) -> Outcome:
     steps = job.details["steps"]
-    planned = _planned(job, cancelled, Tracing(steps, job.details["tried"]))
+    planned = _planned(job, desk, Tracing(steps, job.details["tried"]))
     body = _bytes(traced_document(planned, steps))
     while len(body) > job.limits.answer and steps > 1:
         # Drop steps until the answer fits its limit.
@@ -239,19 +254,28 @@ def _trace(job: Job, cancelled: Callable[[], bool]) -> Outcome:
     return _outcome(planned, body)
 
 
-def _alternatives(job: Job, cancelled: Callable[[], bool]) -> Outcome:
-    until = monotonic() + LONGEST_LISTING_SECONDS
-    planned = _planned(job, lambda: cancelled() or monotonic() > until)
-    search = planned.optimization
-    cheapest = enumerate(islice(search.plans.different.ranked(), job.details["limit"]), start=1)
-    return _outcome(planned, _bytes(alternatives(plan_list(search, cheapest, render))))
+def _alternatives(job: Job, desk: Desk) -> Outcome:
+    started = monotonic()
+    planned = _planned(job, desk, ranks=True)
+    # A ranking takes at most as long again as its search may.
+    search = max(job.question.options["budget_ms"], LEAST_MS) / 1000
+    left = job.details["seconds"] - (monotonic() - started)
+    listing = list_plans(
+        planned,
+        job.details["limit"],
+        seconds=max(0.0, min(left, search)),
+        progress=None if desk.reporter is None else desk.reporter.listing,
+        cancelled=desk.cancelled,
+    )
+    body = _bytes(alternatives(plan_list(planned.optimization, listing, render)))
+    return replace(_outcome(planned, body), cut=listing.stop_reason != "complete")
 
 
 def _bytes(answer: Document | PlanDocument) -> bytes:
     return json_bytes(json_values(answer))
 
 
-_RUN: Mapping[Kind, Callable[[Job, Callable[[], bool]], Outcome]] = {
+_RUN: Mapping[Kind, Callable[[Job, Desk], Outcome]] = {
     "optimize": _optimized,
     "explain": _explained,
     "memo": _memo,
@@ -261,15 +285,43 @@ _RUN: Mapping[Kind, Callable[[Job, Callable[[], bool]], Outcome]] = {
 }
 
 
-def _deadline(job: Job, cancelled: Callable[[], bool]) -> Deadline:
+def _deadline(job: Job, desk: Desk) -> Deadline:
     """Starts the deadline of a job."""
-    return Deadline(job.question.options.get("budget_ms"), cancelled)
+    return Deadline(job.question.options.get("budget_ms"), desk.cancelled)
 
 
-def _planned(job: Job, cancelled: Callable[[], bool], trace: bool | Tracing = False) -> Planned:
-    """Plans the query of a job under one deadline, parsing included."""
-    deadline = _deadline(job, cancelled)
-    return plan_translated(_translated(job, deadline), trace=trace, deadline=deadline)
+def _planned(
+    job: Job, desk: Desk, trace: Literal[False] | Tracing = False, *, ranks: bool = False
+) -> Planned:
+    """Returns the search of an earlier job with the same question, or searches."""
+    kept = desk.searches.get(job.search_key, ranks=ranks) if job.kept else None
+    if kept is not None and _traced(kept, trace):
+        return kept
+    return _searched(job, desk, trace)
+
+
+def _traced(kept: Planned, trace: Literal[False] | Tracing) -> bool:
+    """Whether a kept search has a trace that can be cut to the wanted one."""
+    if trace is False:
+        return True
+    has_all = trace.tried and trace.most <= KEPT_TRACE.most
+    return has_all and kept.optimization.trace is not None
+
+
+def _searched(job: Job, desk: Desk, trace: Literal[False] | Tracing = False) -> Planned:
+    """Plans the query of a job under one deadline, parsing included, and keeps the search.
+
+    A search with another trace than :data:`KEPT_TRACE` is not kept.
+    """
+    deadline = _deadline(job, desk)
+    # A search without a trace is spared the events.
+    listeners = (desk.reporter,) if desk.reporter is not None and trace else ()
+    planned = plan_translated(
+        _translated(job, deadline), trace=trace, deadline=deadline, listeners=listeners
+    )
+    if trace is False or trace == KEPT_TRACE:
+        desk.searches.put(job.search_key, planned)
+    return planned
 
 
 def _translated(job: Job, deadline: Deadline) -> Translated:
@@ -289,39 +341,10 @@ def _translated(job: Job, deadline: Deadline) -> Translated:
         deadline,
     )
     try:
-        _check_size(translated, job.limits)
+        check_size(translated, job.limits)
     except QueryError as error:
         raise InvalidQueryError(error, job.question.query) from error
     return translated
-
-
-def _check_size(translated: Translated, limits: Limits) -> None:
-    atoms = [atom for rule in translated.regular_query.rules for atom in rule.body]
-    if len(atoms) > limits.atoms:
-        raise QueryError(
-            "E-SIZE",
-            f"the query has {len(atoms):,} atoms, but this service plans at most {limits.atoms:,}",
-            at=atoms[limits.atoms].location,
-        )
-    for atom in atoms:
-        if not isinstance(atom, PathAtom):
-            continue
-        try:
-            states = minimal_dfa(_numbered(atom.regex)).states
-        except AutomatonError as error:
-            raise QueryError("E-SIZE", str(error), at=atom.location) from error
-        if states > limits.states:
-            raise QueryError(
-                "E-SIZE",
-                f"the path's automaton has {states:,} states, but this service plans at most "
-                f"{limits.states:,}",
-                at=atom.location,
-            )
-
-
-def _numbered(path: Regex) -> Regex:
-    number = {ref: i for i, ref in enumerate(refs(path))}
-    return substitute(path, lambda step: Symbol(number[step.ref], step.inverse))
 
 
 def _outcome(translated: Translated, body: bytes, media_type: str = JSON) -> Outcome:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
 from fastapi import FastAPI, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, PlainTextResponse, Response
+
+from .compression import answer
 
 FOLDER = Path(__file__).parent.parent / "page"
 POLICY = (
@@ -53,18 +54,8 @@ def serve(app: FastAPI) -> None:
             raise HTTPException(404, "the page has no such file")
         # The names of assets have a digest of the content.
         forever = "public, max-age=31536000, immutable"
-        if "gzip" not in request.headers.get("accept-encoding", ""):
-            return _file(file, forever, {"Vary": "Accept-Encoding"})
-        return Response(
-            _compressed(file),
-            headers={
-                "Cache-Control": forever,
-                "Content-Security-Policy": POLICY,
-                "Content-Encoding": "gzip",
-                "Vary": "Accept-Encoding",
-            },
-            media_type=_TYPES[file.suffix],
-        )
+        headers = {"Cache-Control": forever, "Content-Security-Policy": POLICY}
+        return answer(request, _content(file), _TYPES[file.suffix], headers)
 
 
 def _assets() -> Iterable[Path]:
@@ -72,11 +63,11 @@ def _assets() -> Iterable[Path]:
     return folder.iterdir() if folder.is_dir() else ()
 
 
-@lru_cache(maxsize=32)
-def _compressed(file: Path) -> bytes:
-    return gzip.compress(file.read_bytes())
+@lru_cache(maxsize=40)
+def _content(file: Path) -> bytes:
+    return file.read_bytes()
 
 
-def _file(file: Path, caching: str, more: Mapping[str, str] | None = None) -> Response:
-    headers = {"Cache-Control": caching, "Content-Security-Policy": POLICY, **(more or {})}
+def _file(file: Path, caching: str) -> Response:
+    headers = {"Cache-Control": caching, "Content-Security-Policy": POLICY}
     return FileResponse(file, headers=headers, media_type=_TYPES[file.suffix])

@@ -1,4 +1,4 @@
-"""Starts, pauses and stops queries in the engine, and restarts them after failures.
+"""Adds, pauses, resumes, stops and deletes queries, and supervises their runs in the engine.
 
 All changes run in the event loop, one at a time. The service stores each wanted state before it
 acts on it. After a crash the next service therefore continues with the same wanted states.
@@ -12,38 +12,26 @@ import logging
 import secrets
 import time
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy.exc import SQLAlchemyError
-
-from ...planning.errors import HeadraceError
-from .engine_keeper import LONGEST_BACKOFF_SECONDS, EngineKeeper
+from ...executor.spark.results.sinks import WrittenBySpark
+from . import query_launches
+from .engine_keeper import EngineKeeper
 from .engine_messages import (
-    Began,
-    Delayed,
-    Ended,
     EngineOptions,
-    Gone,
-    NotStarted,
-    Progressed,
-    Ready,
     Report,
-    Start,
 )
 from .kept_queries import KeptQuery, QueryStore, State, Wanted, now_us
-from .problems import RefusedError, document_of, problem, problem_document
-from .query import ENDED, RUN_OPTIONS, Query
+from .problems import RefusedError, problem
+from .query import Query
 from .query_keeper import QueryKeeper
+from .query_launches import Launches
+from .query_reports import Reports
 from .results import Kept
 
 LOG = logging.getLogger("headrace.service")
 
-MOST_DEATHS = 5
-"""The maximum number of failures of the engine or of Spark without progress of a query."""
-SAVED_SECONDS = 2.0
-"""The least time between two writes of progress to the database, in seconds."""
 DELETE_SECONDS = 20.0
 """The longest wait of ``DELETE`` for the end of a run, in seconds; the run ends in any case."""
 STUCK_SECONDS = 60.0
@@ -51,7 +39,6 @@ STUCK_SECONDS = 60.0
 
 After this time the service kills the engine and restarts the engine's other runs."""
 _AGAIN_SECONDS = 1.0
-_LOOK_SECONDS = 10.0
 
 
 class Queries:
@@ -64,6 +51,7 @@ class Queries:
         sources: Callable[[Mapping[str, Any]], Mapping[str, Any]],
         engine: EngineOptions,
         *,
+        outputs: Callable[[str], WrittenBySpark],
         most_running: int,
         most_kept: int,
         results: Kept,
@@ -76,12 +64,12 @@ class Queries:
             store: the table of queries.
             sources: returns the catalog of the streams of a plan; raises HeadraceError.
             engine: the options of the engine.
+            outputs: returns the topic or sink that a name stands for; raises HeadraceError.
             most_running: the maximum number of queries that run at once.
             most_kept: the maximum number of queries.
             results: the bounds on the results of each query.
             figures: the file of the figures that queries measure; None to keep none.
         """
-        self._figures = figures
         self._keeper = QueryKeeper(home / "queries", store, results)
         self._queries = self._keeper.queries
         self._sources = sources
@@ -93,6 +81,17 @@ class Queries:
         self._engines = EngineKeeper(home / "queries", engine, self._inbox.put_nowait)
         self.ready = False
         self.closing = asyncio.Event()
+        self._launches = Launches(
+            self._keeper,
+            self._engines,
+            sources=sources,
+            outputs=outputs,
+            conf=engine.conf,
+            figures=figures,
+            closing=self.closing,
+            task=self._task,
+        )
+        self._reports = Reports(self._keeper, self._engines, self._launches, self.closing)
 
     def start(self) -> None:
         """Restarts the queries as soon as no other service holds the data directory."""
@@ -134,7 +133,7 @@ class Queries:
             kept = KeptQuery(id_, self._keeper.directory.id, request, plan, now_us())
             query = await self._keeper.add(kept)
             LOG.info("query added", extra={"query_id": id_, "plan_id": request["plan_id"]})
-            await self._launch_due()
+            await self._launches.launch_due()
             return query
 
     async def pause(self, query: Query) -> None:
@@ -165,7 +164,7 @@ class Queries:
                 await self._keeper.want(query, state, "running")
                 return
             await self._keeper.want(query, "starting", "running", error=None, ended=None)
-            await self._launch_due()
+            await self._launches.launch_due()
 
     async def stop(self, query: Query) -> None:
         """Stops a run for good; its results stay.
@@ -218,8 +217,8 @@ class Queries:
             await asyncio.sleep(_AGAIN_SECONDS)
         async with self._lock:
             for query in list(self._queries.values()):
-                await self._settle(query, restarted=True)
-            await self._launch_due()
+                await self._reports.settle(query, restarted=True)
+            await self._launches.launch_due()
         self.ready = True
         while True:
             report: Report | None = None
@@ -229,185 +228,26 @@ class Queries:
             try:
                 async with self._lock:
                     if report is not None:
-                        await self._handle(report)
+                        await self._reports.handle(report)
                     await self._check_due()
             except Exception:
                 LOG.exception("handling a report of the engine, or starting due queries, failed")
 
     @property
-    def _waiting(self) -> list[Query]:
-        """The queries to be started in the engine."""
-        return [query for query in self._queries.values() if query.runs and not query.at_engine]
-
-    @property
     def _pause(self) -> float:
         """The seconds until the next check, if the engine reports nothing."""
-        return _AGAIN_SECONDS if self._waiting or self._keeper.unsaved else _LOOK_SECONDS
+        is_due = self._launches.waiting or self._keeper.unsaved
+        return _AGAIN_SECONDS if is_due else query_launches.LOOK_SECONDS
 
     async def _check_due(self) -> None:
         """Saves and starts due queries, and retires an idle engine."""
         for query in self._keeper.unsaved:
             if time.monotonic() - query.saved_at >= _AGAIN_SECONDS:
                 await self._keeper.save(query)
-        await self._launch_due()
+        await self._launches.launch_due()
         self._engines.used(any(query.runs or query.at_engine for query in self._queries.values()))
         if self._engines.idle:
             self._task(self._engines.retire("nothing runs"))
-
-    async def _handle(self, report: Report) -> None:
-        match report:
-            case Ready():
-                self._engines.ready()
-            case NotStarted(error, for_kafka):
-                LOG.error("engine not started", extra={"reason": error["detail"]})
-                for query in self._waiting:
-                    if for_kafka and _kafka_in(await self._catalog(query) or {}):
-                        # Fail queries that need Kafka, so that an engine can start for the others.
-                        await self._keeper.become(query, "failed", error=error, ended=now_us())
-                    elif query.runs:
-                        query.kept = replace(query.kept, error=error)
-            case Gone():
-                await self._engine_gone()
-            case Began(id_, run) | Delayed(id_, run) | Progressed(id_, run) | Ended(id_, run):
-                reported = self._queries.get(id_)
-                if reported is None or not reported.at_engine or reported.run != run:
-                    extra = {"query_id": id_, "report": type(report).__name__}
-                    LOG.warning("dropped a report of an earlier run", extra=extra)
-                    return
-                await self._handle_run_report(reported, report)
-                reported.notify()
-
-    async def _handle_run_report(
-        self, query: Query, report: Began | Delayed | Progressed | Ended
-    ) -> None:
-        match report:
-            case Began():
-                if query.kept.state == "starting":
-                    started = query.kept.started or now_us()
-                    await self._keeper.become(query, "running", error=None, started=started)
-            case Delayed(error=error):
-                if query.kept.state in ("starting", "running"):
-                    LOG.warning("query delayed", extra={"query_id": query.kept.id})
-                    await self._keeper.become(query, "starting", error=error)
-            case Progressed(progress=progress, operators=operators):
-                if (
-                    progress["phase"] == "running"
-                ):  # a micro-batch succeeded: forget earlier failures
-                    self._engines.worked()
-                    query.deaths = 0
-                account = {"progress": progress, "operators": operators}
-                query.kept = replace(query.kept, account=account)
-                if time.monotonic() - query.saved_at >= SAVED_SECONDS:
-                    await self._keeper.save(query)
-                    await asyncio.to_thread(query.results.prune)
-            case Ended(outcome=outcome, error=error, fault=fault):
-                query.at_engine = False
-                if fault:
-                    LOG.error("fault", extra={"query_id": query.kept.id, "fault": fault})
-                if error is not None:
-                    why = {"code": error.get("code"), "reason": error["detail"]}
-                    LOG.warning(f"query {outcome}", extra={"query_id": query.kept.id, **why})
-                if query.kept.wanted == "deleted" or outcome == "stopped":
-                    await self._settle(query)
-                elif outcome == "interrupted":
-                    await self._interrupted(query, error)
-                else:
-                    await self._keeper.become(query, outcome, error=error, ended=now_us())
-                    await asyncio.to_thread(query.results.prune)
-                    await self._keeper.tidy(query)
-
-    async def _interrupted(self, query: Query, error: Mapping[str, Any] | None) -> None:
-        """Restarts a query after a transient failure, unless restarts did not help before."""
-        query.deaths += 1
-        if not query.runs or self.closing.is_set():
-            await self._settle(query)
-        elif query.deaths >= MOST_DEATHS:
-            await self._keeper.become(query, "failed", error=error, ended=now_us())
-        else:
-            restarts = query.kept.restarts + 1
-            await self._keeper.become(query, "starting", error=error, restarts=restarts)
-            query.due = time.monotonic() + min(LONGEST_BACKOFF_SECONDS, 2.0**query.deaths)
-
-    async def _engine_gone(self) -> None:
-        meant = self._engines.gone()
-        for query in list(self._queries.values()):
-            if not query.at_engine:
-                continue
-            query.at_engine = False
-            if self.closing.is_set():
-                await self._keeper.save(query)
-                continue
-            query.deaths += int(not meant)
-            if query.runs and query.deaths >= MOST_DEATHS:
-                detail = f"the engine ended {query.deaths} times without progress of the query"
-                problem = problem_document(500, detail, code="E-ENGINE")
-                await self._keeper.become(query, "failed", error=problem, ended=now_us())
-            else:
-                await self._settle(query, restarted=True)
-            query.notify()
-
-    async def _settle(self, query: Query, *, restarted: bool = False) -> None:
-        """Moves a query that is not in the engine to its wanted state."""
-        match query.kept.wanted:
-            case "deleted":
-                await self._keeper.remove(query)
-            case _ if query.kept.state in ENDED:
-                return
-            case "stopped":
-                await self._keeper.become(query, "stopped", ended=now_us())
-                await self._keeper.tidy(query)
-            case "paused":
-                await self._keeper.become(query, "paused")
-            case "running" if not self.closing.is_set():
-                restarts = query.kept.restarts + int(restarted)
-                await self._keeper.become(query, "starting", restarts=restarts)
-
-    async def _launch_due(self) -> None:
-        """Starts due queries in the engine; starts an engine first if needed."""
-        if self.closing.is_set():
-            return
-        due = [query for query in self._waiting if query.due <= time.monotonic()]
-        if due and self._engines.wanting:
-            catalogs = [await self._catalog(query) for query in due]
-            if any(catalogs):
-                await self._engines.need(kafka=any(_kafka_in(one or {}) for one in catalogs))
-        for query in due:
-            if self._engines.up:
-                await self._launch(query)
-
-    async def _launch(self, query: Query) -> None:
-        catalog = await self._catalog(query)
-        if catalog is None:
-            return
-        worn = self._engines.worn(kafka=_kafka_in(catalog))
-        if worn is not None:
-            self._task(self._engines.retire(worn))
-            return
-        kept, query.at_engine, query.run = query.kept, True, query.run + 1
-        run_options = {name: kept.request[name] for name in RUN_OPTIONS}
-        figures = self._figures if kept.request["options"].get("feedback") else None
-        start = Start(
-            kept.id,
-            query.run,
-            kept.plan,
-            catalog,
-            query.folder.path,
-            figures=figures,
-            **run_options,
-        )
-        await self._engines.run(start)
-
-    async def _catalog(self, query: Query) -> Mapping[str, Any] | None:
-        """Returns the catalog with the sources of a query; None if it cannot be read now."""
-        try:
-            return await asyncio.to_thread(self._sources, query.kept.plan)
-        except HeadraceError as error:
-            await self._keeper.become(query, "failed", error=document_of(error), ended=now_us())
-        except SQLAlchemyError as error:
-            why = {"query_id": query.kept.id, "reason": type(error).__name__}
-            LOG.warning("the streams of a query cannot be read now", extra=why)
-            query.due = time.monotonic() + _LOOK_SECONDS
-        return None
 
     async def _request_end(
         self, query: Query, wanted: Wanted, allowed: set[State], already: set[State]
@@ -427,7 +267,7 @@ class Queries:
     async def _halt(self, query: Query) -> None:
         """Stops the run of a query, or moves a query without a run to its wanted state."""
         if not query.at_engine:
-            await self._settle(query)
+            await self._reports.settle(query)
             return
         end = await self._engines.stop(query.kept.id, query.run)
         self._task(self._watch_stop(query, end))
@@ -443,9 +283,3 @@ class Queries:
         if running >= self._most_running:
             detail = f"{running} queries run already: pause, stop or delete a query first"
             raise RefusedError(problem(429, detail, code="E-BUSY"))
-
-
-def _kafka_in(catalog: Mapping[str, Any]) -> bool:
-    """Returns whether a stream of a catalog's document has a Kafka source."""
-    streams = catalog.get("streams", {}).values()
-    return any((stream.get("source") or {}).get("format") == "kafka" for stream in streams)

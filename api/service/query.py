@@ -15,6 +15,12 @@ RUN_OPTIONS = ("speed", "interval", "largest_batch", "strict")
 """The options of a run."""
 
 
+def output_of(kept: KeptQuery) -> str | None:
+    """The name of the topic or sink that gets each result of a query too; None without one."""
+    output: str | None = kept.request.get("output")  # earlier versions stored none
+    return output
+
+
 class Query:
     """A query of this service, in memory."""
 

@@ -17,7 +17,7 @@ from ...documents.runs import OperatorDocument, ProgressDocument
 from ...languages import detect, parse
 from .bodies import QueryDocument, QueryLine, RunningPicture
 from .problems import Problem
-from .query import RUN_OPTIONS, Query
+from .query import RUN_OPTIONS, Query, output_of
 
 _Kept = TypeVar("_Kept", bound=Document)
 _REQUEST_FIELDS = ("name", "query", "language", "options", *RUN_OPTIONS, "plan_id")
@@ -49,6 +49,7 @@ def query_line(query: Query) -> QueryLine:
     return QueryLine(
         id=kept.id,
         **{name: kept.request[name] for name in _REQUEST_FIELDS},
+        output=output_of(kept),
         state=kept.state,
         created=_time(kept.created),
         started=None if kept.started is None else _time(kept.started),

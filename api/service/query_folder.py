@@ -46,5 +46,5 @@ class QueryFolder:
     @property
     def ballast(self) -> tuple[Path, ...]:
         """The files that only a resumed run would need."""
-        of_checkpoint = (self.checkpoint / name for name in ("input", "spark"))
+        of_checkpoint = (self.checkpoint / name for name in ("input", "spark", "sink"))
         return (*of_checkpoint, self.results / "_headrace" / "staging")

@@ -13,8 +13,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from time import monotonic
 
-from .jobs import Job, Outcome
+from .jobs import Job, Kind, Outcome
+from .kept_searches import MOST_KEPT
 from .metrics import Metrics
+from .search_progress import SearchProgress
 from .workers import Worker, WorkerDiedError
 
 LOG = logging.getLogger("headrace.service")
@@ -34,6 +36,31 @@ class ClosingError(Exception):
     """The service is shutting down."""
 
 
+class LeftError(Exception):
+    """The request was cancelled by its id; there is no plan, or the search goes on for others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request that waits for a search.
+
+    Attributes:
+        kind: the kind of document.
+        plan_id: the id of the plan.
+        running: whether the search has begun.
+        seconds: the time since the search was first requested.
+        limit_seconds: the time limit of the job once it runs.
+        progress: the progress of a running search; None before it has any.
+    """
+
+    kind: Kind
+    plan_id: str
+    running: bool
+    seconds: float
+    limit_seconds: float
+    progress: SearchProgress | None
+
+
 Keep = Callable[[Job, Outcome], Awaitable[None]]
 """Called with the outcome of a search, before the requests that wait for it."""
 
@@ -47,6 +74,9 @@ class _Flight:
         cancelled: set to cancel the search.
         waiters: the number of requests that wait.
         begun: whether a worker has started the job.
+        stopped: whether a client wants the best plan so far.
+        worker: the worker of the search.
+        since: when the search was requested.
         task: the task that runs the search.
     """
 
@@ -54,6 +84,9 @@ class _Flight:
     cancelled: threading.Event = field(default_factory=threading.Event)
     waiters: int = 0
     begun: bool = False
+    stopped: bool = False
+    worker: Worker | None = None
+    since: float = field(default_factory=monotonic)
     task: asyncio.Task[Outcome] | None = None
 
 
@@ -71,6 +104,8 @@ class Searches:
         self._most_waiting = most_waiting
         self._cache = _Cache(cache_bytes)
         self._flights: dict[str, _Flight] = {}
+        self._asked: dict[str, tuple[_Flight, asyncio.Future[None]]] = {}
+        self._keepers: OrderedDict[str, Worker] = OrderedDict()
         self._usual_seconds = 0.1
         self._metrics = metrics
         self._keep = keep
@@ -82,15 +117,20 @@ class Searches:
         """Whether the service shuts down."""
         return self._closing.is_set()
 
-    async def find(self, job: Job) -> Outcome:
+    async def find(self, job: Job, request_id: str = "") -> Outcome:
         """Returns the outcome of a job.
 
         If the request is cancelled, the search continues only for other waiting requests.
+
+        Args:
+            job: the job.
+            request_id: the id of the request for :meth:`asked` and :meth:`cancel`.
 
         Raises:
             BusyError: if too many searches wait already.
             ClosingError: if the service shuts down.
             DeadlineError: if the job exceeded its time limit.
+            LeftError: if :meth:`cancel` ended the request without an outcome.
             WorkerDiedError: if the process of the search ended.
         """
         if self.closing:
@@ -110,16 +150,54 @@ class Searches:
             self._metrics.cache_hits.labels("shared").inc()
         assert flight.task is not None
         flight.waiters += 1
+        left = asyncio.get_running_loop().create_future()
+        self._asked[request_id] = (flight, left)
         try:
-            return await asyncio.shield(flight.task)
+            await asyncio.wait((flight.task, left), return_when=asyncio.FIRST_COMPLETED)
+            if not flight.task.done():
+                raise LeftError
+            return flight.task.result()
         except asyncio.CancelledError:
             if self.closing:
                 raise ClosingError from None
             raise
         finally:
+            if self._asked.get(request_id) == (flight, left):
+                del self._asked[request_id]
             flight.waiters -= 1
             if not flight.waiters and not flight.task.done():
                 self._abandon(key, flight)
+
+    def asked(self, request_id: str) -> Asked | None:
+        """Returns the search that a request waits for; None if it waits for none."""
+        flight, _ = self._asked.get(request_id, (None, None))
+        if flight is None:
+            return None
+        job, worker = flight.job, flight.worker
+        return Asked(
+            job.kind,
+            job.question.id,
+            flight.begun,
+            monotonic() - flight.since,
+            job.seconds,
+            None if worker is None else worker.progress(),
+        )
+
+    def cancel(self, request_id: str) -> bool:
+        """Cancels a request; returns whether it waited for a search.
+
+        A search that runs for this request alone ends soon with the best plan, or list of plans, so
+        far. A search for other requests too continues, and this request gets LeftError.
+        """
+        flight, left = self._asked.get(request_id, (None, None))
+        if flight is None or left is None:
+            return False
+        if flight.waiters == 1 and flight.begun:
+            flight.stopped = True
+            flight.cancelled.set()
+        elif not left.done():
+            left.set_result(None)
+        return True
 
     def cancel_all(self) -> None:
         """Cancels all searches; waiting requests get ClosingError.
@@ -174,13 +252,15 @@ class Searches:
                 self._metrics.plans.labels(outcome.stop_reason).inc()
                 self._metrics.planning_seconds.observe(outcome.seconds)
                 self._metrics.search_expressions.observe(outcome.expressions)
-            if outcome.stop_reason == CANCELLED or flight.cancelled.is_set():
+            if flight.cancelled.is_set() and not flight.stopped:
                 LOG.info("search cancelled", extra={"plan_id": flight.job.question.id})
                 raise ClosingError
             if outcome.fault:
                 LOG.error("fault in a search", extra={"fault": outcome.fault})
             if outcome.status == 200:
                 await self._keep(flight.job, outcome)
+                if outcome.cut or flight.stopped or outcome.stop_reason == CANCELLED:
+                    return outcome
                 self._cache.put(key, replace(outcome, also={}))
                 for kind, body in outcome.also.items():
                     about = replace(flight.job, kind=kind, details={}, files="")
@@ -192,16 +272,19 @@ class Searches:
 
     async def _searched(self, flight: _Flight) -> Outcome:
         with self._metrics.waiting.track_inprogress():
-            worker = await self._idle.get()
-        flight.begun = True
+            worker = await self._idle_worker(flight.job.search_key)
+        flight.begun, flight.worker = True, worker
+        job = replace(flight.job, kept=self._keepers.get(flight.job.search_key) is worker)
         started = monotonic()
         self._metrics.searches.labels(flight.job.kind).inc()
         loop = asyncio.get_running_loop()
         try:
             with self._metrics.running.track_inprogress():
-                return await loop.run_in_executor(
-                    self._threads, worker.do, flight.job, flight.cancelled, flight.job.seconds
+                outcome = await loop.run_in_executor(
+                    self._threads, worker.do, job, flight.cancelled, job.seconds
                 )
+            self._note(job, worker)
+            return outcome
         except WorkerDiedError as error:
             self._metrics.died.inc()
             LOG.error(
@@ -211,6 +294,25 @@ class Searches:
         finally:
             self._usual_seconds += 0.2 * (monotonic() - started - self._usual_seconds)
             self._idle.put_nowait(worker)
+
+    async def _idle_worker(self, search_key: str) -> Worker:
+        """Waits for an idle worker; takes the one that keeps the search if that is idle."""
+        workers = [await self._idle.get()]
+        while not self._idle.empty():
+            workers.append(self._idle.get_nowait())
+        keeper = self._keepers.get(search_key)
+        chosen = keeper if keeper in workers else workers[0]
+        for worker in workers:
+            if worker is not chosen:
+                self._idle.put_nowait(worker)
+        return chosen
+
+    def _note(self, job: Job, worker: Worker) -> None:
+        """Notes which worker had the newest search of a question."""
+        self._keepers.pop(job.search_key, None)
+        self._keepers[job.search_key] = worker
+        while len(self._keepers) > MOST_KEPT * len(self._workers):
+            self._keepers.popitem(last=False)
 
     def _queued(self) -> int:
         return sum(not flight.begun for flight in self._flights.values())

@@ -13,13 +13,16 @@ from typing import Any
 from fastapi import Request
 from starlette.responses import Response
 
-from ...algebra.plan import PhysicalPlan, PlanError
+from ...algebra.plan import PhysicalPlan
+from ...algebra.plan_parts import PlanError
 from ...catalog.document import to_document
 from ...catalog.feedback import feedback_file, newest
 from ...catalog.model import Catalog
+from ...executor.spark.host.errors import OutputError
+from ...executor.spark.results.sinks import WrittenBySpark, written_by_spark
 from ...planning.errors import UsageError
-from ...running.runs import inputs_of_plan
-from .bodies import OptimizeBody, OptionsBody, QueryBody
+from ...running.runs import as_headrace_error, inputs_of_plan
+from .bodies import OptimizeBody, OptionsBody, QueryBody, SearchDocument
 from .catalogs import Catalogs, document_of, files_of, of_request
 from .follow import Followers
 from .jobs import JSON, Job, Kind, Outcome, Question, question_of
@@ -30,7 +33,7 @@ from .problems import RefusedError, problem
 from .queries import Queries
 from .query import RUN_OPTIONS, Query
 from .query_metrics import QueryCollector
-from .searches import BusyError, ClosingError, Searches
+from .searches import CANCELLED, BusyError, ClosingError, LeftError, Searches
 from .settings import Settings, release
 from .store import Store
 from .workers import DeadlineError, WorkerDiedError
@@ -65,6 +68,7 @@ class Service:
             self.store.queries,
             self._sources,
             settings.engine,
+            outputs=self._output,
             most_running=settings.most_running,
             most_kept=settings.most_queries,
             results=settings.results,
@@ -81,7 +85,7 @@ class Service:
             kept = await asyncio.to_thread(self.store.plans.find, job.question.id)
             # Figures that queries measured since may change the plan.
             current = kept is not None and job.measured_at * 1e6 <= kept.made_us
-            if kept is not None and current and kept.stop_reason != "budget_ms":
+            if kept is not None and current and kept.stop_reason not in ("budget_ms", CANCELLED):
                 self.metrics.cache_hits.labels("store").inc()
                 return Response(kept.answer, media_type=JSON)
         return await self.answer(request, job)
@@ -139,6 +143,38 @@ class Service:
         job = await asyncio.to_thread(self._job, kind, question_of(kept.question), details)
         return await self.answer(request, job)
 
+    def search(self, request_id: str) -> SearchDocument:
+        """Returns the search that a request waits for.
+
+        Raises:
+            RefusedError: if no such request waits for a search.
+        """
+        asked = self.searches.asked(request_id)
+        if asked is None:
+            raise _no_search(request_id)
+        progress = asked.progress
+        return SearchDocument(
+            kind=asked.kind,
+            plan_id=asked.plan_id,
+            state="running" if asked.running else "waiting",
+            seconds=asked.seconds,
+            limit_seconds=asked.limit_seconds,
+            doing=None if progress is None else progress.doing,
+            groups=progress.groups if progress else 0,
+            expressions=progress.expressions if progress else 0,
+            plans=progress.plans if progress else 0,
+            cost_bound=progress.cost_bound if progress else None,
+        )
+
+    def cancel(self, request_id: str) -> None:
+        """Cancels a request that waits for a search.
+
+        Raises:
+            RefusedError: if no such request waits for a search.
+        """
+        if not self.searches.cancel(request_id):
+            raise _no_search(request_id)
+
     async def run(self, request: Request, body: QueryBody) -> Query:
         """Plans and starts a query.
 
@@ -150,6 +186,8 @@ class Service:
             raise UsageError("give either query or plan")
         if body.query is None and (body.options is not None or body.language is not None):
             raise UsageError("options and language need a query: a stored plan is already planned")
+        if body.output is not None:
+            self._output(body.output)
         plan = await self._plan_of(request, body)
         answer, question = json.loads(plan.answer), question_of(plan.question)
         if question.options["parallelism"] > self.settings.most_partitions:
@@ -157,9 +195,28 @@ class Service:
                 f"options.parallelism: this service runs at most {self.settings.most_partitions} "
                 "partitions"
             )
-        run = body.model_dump(include={"name", *RUN_OPTIONS})
+        run = body.model_dump(include={"name", "output", *RUN_OPTIONS})
         about = {**question.document(), **run, "plan_id": plan.id}
         return await self.queries.add(about, answer["plan"])
+
+    def _output(self, output: str) -> WrittenBySpark:
+        """Returns the topic or the sink of the catalog that a request names.
+
+        Raises:
+            UsageError: if the request may not name the topic, or there is no such sink.
+        """
+        try:
+            place = written_by_spark(output, self.catalogs.sinks)
+        except OutputError as error:
+            raise as_headrace_error(error) from error
+        if output.startswith("kafka://") and not self.settings.allow_sources:
+            raise UsageError(
+                "output: this service lets no request name a topic",
+                code="E-OUTPUT",
+                hint="name a sink of the catalog (sink:NAME), or start the service with "
+                "--allow-sources to write to any topic",
+            )
+        return place
 
     async def _plan_of(self, request: Request, body: QueryBody) -> KeptPlan:
         if body.plan is not None:
@@ -200,7 +257,7 @@ class Service:
         return _response(await self._outcome(request, job))
 
     async def _outcome(self, request: Request, job: Job) -> Outcome:
-        search = asyncio.ensure_future(self.searches.find(job))
+        search = asyncio.ensure_future(self.searches.find(job, REQUEST_ID.get()))
         gone = asyncio.ensure_future(_gone(request))
         try:
             await asyncio.wait((search, gone), return_when=asyncio.FIRST_COMPLETED)
@@ -208,7 +265,7 @@ class Service:
                 LOG.info("client hung up", extra={"plan_id": job.question.id})
                 raise RefusedError(Response(status_code=HUNG_UP))
             return search.result()
-        except (BusyError, ClosingError, DeadlineError, WorkerDiedError) as error:
+        except (BusyError, ClosingError, DeadlineError, LeftError, WorkerDiedError) as error:
             raise RefusedError(_refusal(error, job)) from error
         finally:
             search.cancel()
@@ -232,6 +289,11 @@ class Service:
             await asyncio.to_thread(self.store.plans.keep, plan)
 
 
+def _no_search(request_id: str) -> RefusedError:
+    detail = f"no request {request_id} waits for a search"
+    return RefusedError(problem(404, detail, code="E-UNKNOWN"))
+
+
 def _refusal(error: Exception, job: Job) -> Response:
     """Returns the answer for a job without an outcome."""
     match error:
@@ -242,6 +304,9 @@ def _refusal(error: Exception, job: Job) -> Response:
             detail = f"planning took longer than {job.seconds:.0f} seconds and was stopped"
             hint = "make the query or budget_ms smaller"
             return problem(422, detail, code="E-SIZE", hint=hint)
+        case LeftError():
+            detail = "the request was cancelled before there was a plan for it"
+            return problem(409, detail, code="E-CANCELLED")
         case WorkerDiedError():
             detail = "the process of the search ended before it had a plan"
             return problem(503, detail, request_id=REQUEST_ID.get(), headers={"Retry-After": "5"})

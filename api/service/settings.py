@@ -12,7 +12,7 @@ from platformdirs import user_data_path
 from ...catalog.model import Catalog
 from ...costmodel.constants import Constants
 from .engine_messages import EngineOptions
-from .jobs import Limits
+from .query_size import Limits
 from .results import Kept
 from .tokens import Token
 

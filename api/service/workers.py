@@ -17,7 +17,7 @@ import os
 import threading
 from concurrent.futures import Future, wait
 from concurrent.futures.process import BrokenProcessPool
-from ctypes import c_longlong
+from ctypes import c_double, c_longlong
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from time import monotonic
@@ -25,7 +25,9 @@ from typing import Any
 
 from pebble import ProcessExpired, ProcessPool
 
-from .jobs import Job, Outcome, Question, run
+from .jobs import Desk, Job, Outcome, Question, run
+from .kept_searches import KeptSearches
+from .search_progress import FIELDS, Reporter, SearchProgress, read
 
 START_SECONDS = 60.0
 """The time limit of the first attempt to start a process, in seconds.
@@ -84,6 +86,7 @@ class Worker:
         self._context = multiprocessing.get_context("spawn")
         # The number of the cancelled job: a flag could cancel the next job by mistake.
         self._cancelled = self._context.RawValue(c_longlong, 0)
+        self._progress = self._context.RawArray(c_double, FIELDS)
         self._number = 0
         self._pool: ProcessPool | None = None
         self._ready: Future[None] = Future()
@@ -149,6 +152,10 @@ class Worker:
             raise
         return reply.outcome
 
+    def progress(self) -> SearchProgress | None:
+        """The progress of the current job; None before it has begun in the process."""
+        return read(self._progress, self._number)
+
     def stop(self) -> None:
         """Kills the process and waits for its end."""
         pool, self._pool = self._pool, None
@@ -170,7 +177,10 @@ class Worker:
         self._late_at = monotonic() + min(START_SECONDS * 2**self._late, LONGEST_START_SECONDS)
         self._ready = Future()
         self._pool = ProcessPool(
-            1, initializer=_prepare, initargs=(self._cancelled,), context=self._context
+            1,
+            initializer=_prepare,
+            initargs=(self._cancelled, self._progress),
+            context=self._context,
         )
         try:
             self._ready = self._pool.schedule(_tidy)
@@ -201,19 +211,25 @@ def _start_tracker() -> None:
 
 _to_end: Any = None
 """Memory shared by worker and service: the number of the job to cancel."""
+_reporter: Reporter | None = None
+"""Writes the progress of the current job into memory shared by worker and service."""
+_searches = KeptSearches()
 
 
-def _prepare(to_end: Any) -> None:
-    global _to_end  # noqa: PLW0603
-    _to_end = to_end
-    run(_FIRST, lambda: False)
+def _prepare(to_end: Any, progress: Any) -> None:
+    global _to_end, _reporter
+    _to_end, _reporter = to_end, Reporter(progress)
+    run(_FIRST, Desk())
     # Exclude all current objects from garbage collection: scanning takes longer than most searches.
     gc.collect()
     gc.freeze()
 
 
 def _work(job: Job, number: int) -> Reply:
-    return Reply(job.key, run(job, lambda: bool(_to_end.value == number)))
+    assert _reporter is not None
+    desk = Desk(lambda: bool(_to_end.value == number), _searches, _reporter)
+    with _reporter.of(number):
+        return Reply(job.key, run(job, desk))
 
 
 def _tidy() -> None:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from bench.figures.shapes import Shape, shape
 from bench.regret.forms import form, forms
-from headrace.algebra.plan import Estimate, PhysicalPlan
+from headrace.algebra.plan import PhysicalPlan
+from headrace.algebra.plan_parts import Estimate
 from headrace.costmodel import CostModel
 from headrace.languages import parse
 from headrace.languages.translation.canonical import translate

@@ -41,8 +41,7 @@ def plans_report(done: Measured) -> tuple[list[str], Mapping[str, str]]:
         "vertices are those of the thesis divided by the same number, so that each vertex has as "
         f"many edges. `thesis` estimates with the undivided parameters ({VERTICES:,.0f} vertices, "
         f"rates {_rates()} per second), on which its choice depends, and its costs are divided "
-        "afterwards. `saturating` estimates with the parameters of the stream, and *uncapped* "
-        "without the cap of an intermediate result's distinct values by its population. Names are "
+        "afterwards. `saturating` estimates with the parameters of the stream. Names are "
         "those of the thesis; plans without one are not in its figure.",
         "",
         _answers(results),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from math import ceil
 from typing import Literal
 
@@ -20,7 +20,6 @@ FIGURES: Mapping[Experiment, tuple[str, ...]] = {
     "trees": ("Figure 6.8, star Qs",),
     "paths": ("Figure 6.9, path Qp",),
 }
-UNCAPPED = "saturating, uncapped"
 QUERY_OF_PATHS = "Answer(x, y) <- x (a/b/c)+ y.\n"
 TOTAL = 1000
 """The sum of the two rates of PATTERN, in edges per second."""
@@ -160,8 +159,7 @@ def _named_plans(experiment: Experiment, size: Size) -> list[Point]:
 
     The model ``thesis`` has the parameters of the thesis, undivided, since its choice depends on
     the number of vertices. Its costs are then divided, as rates are. The model ``saturating`` has
-    the parameters of the stream that runs, and is also asked without the cap of distinct values by
-    the population.
+    the parameters of the stream that runs.
     """
     is_star = experiment == "trees"
     labels = "abcd" if is_star else "abc"
@@ -170,11 +168,9 @@ def _named_plans(experiment: Experiment, size: Size) -> list[Point]:
     whole = uniform_catalog({label: RATES[label] for label in labels}, VERTICES, longest_path=3)
     scaled = {label: float(rate) for label, rate in rates.items()}
     of_stream = cost_model("saturating", uniform_catalog(scaled, vertices, longest_path=3))
-    uncapped = replace(of_stream.assumptions, cap_distinct=False)
     models: Models = {
         "thesis": cost_model("thesis", whole),
         "saturating": of_stream,
-        UNCAPPED: replace(of_stream, assumptions=uncapped),
     }
     query = STAR if is_star else QUERY_OF_PATHS
     plans = plans_of_shapes(
@@ -185,7 +181,7 @@ def _named_plans(experiment: Experiment, size: Size) -> list[Point]:
             figure=FIGURES[experiment][0],
             name=text(priced.shape),
             priced=priced,
-            scales={"saturating": 1.0, UNCAPPED: 1.0, "thesis": size.scale},
+            scales={"saturating": 1.0, "thesis": size.scale},
             stream=Uniform(rates, vertices, RANGE + size.seconds, start=1),
             window=RANGE,
             x=0.0,

@@ -56,7 +56,7 @@ def shapes(plan: PhysicalPlan) -> tuple[Shape, ...]:
         match node.operator:
             case physical.WindowScan(label=label):
                 below.append(label)
-            case physical.HashJoin():
+            case physical.HashJoin() | physical.SemiJoin():
                 below.append(join(*inputs))
             case physical.SPath(regex=regex):
                 below.append(along(regex, *inputs))

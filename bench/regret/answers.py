@@ -94,7 +94,7 @@ class Collector:
         Raises:
             TooManyAnswersError: above the limit.
         """
-        answer = _merged(self._parts, self._width)
+        answer = united(self._parts, self._width)
         self._parts = [(answer.columns, answer.ts, answer.exp)]
         self._held = self._merged = len(answer)
         if self._merged > self._most:
@@ -122,7 +122,7 @@ def _hash(value: tuple[str, object]) -> int:
     return int.from_bytes(digest, "little", signed=True)
 
 
-def _merged(parts: list[tuple[IntArray, IntArray, IntArray]], width: int) -> Answer:
+def united(parts: list[tuple[IntArray, IntArray, IntArray]], width: int) -> Answer:
     """Unites the intervals of each binding."""
     if not parts:
         none = np.empty(0, np.int64)

@@ -16,7 +16,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from headrace.algebra import predicate
+from headrace.algebra import predicate_syntax
 from headrace.algebra.physical import HashJoin, MergeUnion, PhysicalOperator
 from headrace.algebra.plan import PhysicalPlan
 
@@ -93,7 +93,7 @@ def _join(join: HashJoin, inputs: list[str], order: tuple[int, int]) -> list[str
     residual = join.residual
     if residual is not None:
         residual = _COLUMN.sub(lambda match: f"c{numbers[int(match[1])]}", residual)
-        residual = _turned(predicate.checked(residual))
+        residual = _turned(predicate_syntax.checked(residual))
     horizon = None if join.horizon is None else [join.horizon[i] for i in order]
     essence = [
         [[numbers[v] for v in binding] for binding in bindings],

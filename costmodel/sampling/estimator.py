@@ -13,6 +13,7 @@ since a short time before.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf, sqrt
 from time import perf_counter
@@ -23,21 +24,28 @@ from numpy.typing import NDArray
 
 from ...algebra.logical import LogicalOperator, Project
 from ...catalog.model import Catalog, StreamSample
-from .evaluation import Evaluation, OverBudgetError, Steps
+from .arrays import FOREVER, Floats, Ints
+from .building import relation_of
+from .evaluation import Evaluation
+from .parts import is_choice, is_search, parts_of
+from .properties import Checking, codes_of, undecided
 from .relations import (
     Edges,
+    Join,
     OnSample,
     Reach,
     Relation,
     Scanned,
     Wide,
-    is_choice,
-    is_search,
-    relation_of,
+    joins_with_conditions,
+    properties_of,
+    properties_read,
     scans_of,
+    variables_of,
     width,
 )
-from .snapshot import FOREVER, Floats, Ints, Snapshot, TimePoints, snapshot_of
+from .rows import OverBudgetError, Steps
+from .snapshot import Snapshot, TimePoints, snapshot_of
 from .time_points import points_of
 
 if TYPE_CHECKING:
@@ -45,7 +53,7 @@ if TYPE_CHECKING:
 
 FEW_VALUES = 8
 """The number of values of the first sample, whose steps decide the size of the second."""
-MOST_VALUES = 512
+MOST_VALUES = 128
 """The most values of the second sample, unless it has all values."""
 STEPS = 200_000
 """The steps of all estimates of a query."""
@@ -60,7 +68,8 @@ class Sampled:
     Attributes:
         population: the number of rows valid at an instant.
         rate: the number of different rows, as COALESCE emits them, per time unit.
-        distinct: the number of distinct values of each column.
+        distinct: the number of distinct values of each column; infinite for properties, which are
+            not counted.
         standard_error: of the population, as a part of it; 0 if all rows were counted.
         repeats: the rows that a join or union emits for each different row.
     """
@@ -85,6 +94,7 @@ class Sampler:
         scans: the scans of the query, without conditions.
         points: the instants of the snapshots.
         matching: decides conditions of scans.
+        checking: decides conditions on the rows of joins.
         seed: determines the sampled values.
         steps: the steps that are left.
         estimated: the number of estimates from the sample.
@@ -95,6 +105,7 @@ class Sampler:
     scans: tuple[Scanned, ...]
     points: TimePoints
     matching: Matching
+    checking: Checking = undecided
     seed: int = 0
     steps: Steps = field(default_factory=lambda: Steps(STEPS))
     estimated: int = 0
@@ -125,7 +136,9 @@ class Sampler:
         sampled = self.estimate(relation)
         if sampled is None:
             return replace(estimate, on_sample=OnSample(relation))
-        population, rate, distinct = sampled.population, sampled.rate, sampled.distinct
+        population, rate = sampled.population, sampled.rate
+        both = zip(sampled.distinct, estimate.distinct, strict=True)
+        distinct = tuple([formula if own == inf else own for own, formula in both])
         if not population and sampled.standard_error:
             # The sampled values have no row, others may have some.
             return replace(estimate, on_sample=OnSample(relation))
@@ -160,7 +173,16 @@ class Sampler:
                 if mask is None:
                     return False
                 self._masks[scan] = mask
-        return True
+        return all(map(self._checked, joins_with_conditions(relation)))
+
+    def _checked(self, join: Join) -> bool:
+        """Whether the sample decides the condition of a join: asked of no rows."""
+        assert join.condition is not None
+        properties, none = variables_of(join), np.empty(0, np.int64)
+        return all(
+            self.checking(each, properties, dict.fromkeys(each.columns, none), 0) is not None
+            for each in join.condition.conjuncts
+        )
 
     def _scanned(
         self, relation: Edges | Wide, estimate: Characteristics, projected: bool
@@ -201,42 +223,54 @@ class Sampler:
     def estimate(self, relation: Relation) -> Sampled | None:
         """The sample's estimate of a relation; None if it takes too many steps or has no window."""
         if relation not in self._known:
-            begun = perf_counter()
+            begun, before = perf_counter(), self.seconds
             self._known[relation] = self._estimate(relation)
-            self.seconds += perf_counter() - begun
+            self.seconds = before + perf_counter() - begun
             self.estimated += self._known[relation] is not None
         return self._known[relation]
 
     def _estimate(self, relation: Relation) -> Sampled | None:
         if not self._decided(relation) or all(s.window is None for s in scans_of(relation)):
             return None
+        if len(properties_of(relation)) == width(relation):
+            return None
+        held = self.catalog.samples
+        if any(codes_of(held[s], name) is None for s, name in properties_read(relation)):
+            return None
+        if any(part != relation and self.estimate(part) is None for part in parts_of(relation)):
+            # The evaluation would take more steps than that of the part did.
+            return None
         if self._snapshot is None:
-            self._snapshot = snapshot_of(self.catalog.samples, self.scans, self.points, self._masks)
+            samples = _samples_of(self.catalog, self.scans)
+            self._snapshot = snapshot_of(samples, self.scans, self.points).of_query(self._masks)
         own = Steps(self.steps.left // SHARE)
         try:
-            return self._measured(relation, Evaluation(self._snapshot, own))
+            return self._measured(relation, Evaluation(self._snapshot, own, self.checking))
         except OverBudgetError:
             return None
         finally:
             self.steps.take(own.taken)
 
     def _measured(self, relation: Relation, evaluation: Evaluation) -> Sampled:
-        columns, snapshot = range(width(relation)), evaluation.snapshot
-        candidates = [evaluation.candidates(relation, column) for column in columns]
-        counts = [np.count_nonzero(sizes) for sizes in candidates]
+        snapshot, properties = evaluation.snapshot, properties_of(relation)
+        columns = [column for column in range(width(relation)) if column not in properties]
+        candidates = {column: evaluation.candidates(relation, column) for column in columns}
+        counts = {column: np.count_nonzero(sizes) for column, sizes in candidates.items()}
         column = min(columns, key=lambda c: counts[c])
         values = np.flatnonzero(candidates[column])
         if not len(values):
-            return Sampled(0.0, 0.0, tuple(0.0 for _ in columns), 0.0, 1.0)
+            return Sampled(0.0, 0.0, (0.0,) * width(relation), 0.0, 1.0)
         sizes = candidates[column][values] * snapshot.weights[values]
         drawn, probability = draw(sizes, FEW_VALUES, self.seed)
         rows = evaluation.rows(relation, column, values[drawn])
-        steps = evaluation.steps.taken
-        most = len(drawn) * evaluation.steps.left // (2 * steps)
+        most = _affordable(len(drawn), evaluation.steps)
         if most > len(drawn) < len(values):
             size = most if most >= len(values) else min(most, MOST_VALUES)
-            drawn, probability = draw(sizes, size, self.seed + 1)
-            rows = evaluation.rows(relation, column, values[drawn])
+            more, chance = draw(sizes, size, self.seed + 1)
+            # The first sample stands if the values of the second need too many steps.
+            with suppress(OverBudgetError):
+                rows = evaluation.rows(relation, column, values[more])
+                drawn, probability = more, chance
         of_drawn = snapshot.weights[values[drawn]] / probability
         place = np.searchsorted(values[drawn], rows.columns[column])
         versions, weights = rows.versions, of_drawn[place]
@@ -244,19 +278,21 @@ class Sampler:
         held = np.where(last, weights, 0.0)
         population = float(held.sum())
         if not population:
-            nothing = tuple(0.0 for _ in columns)
+            nothing = (0.0,) * width(relation)
             return Sampled(0.0, 0.0, nothing, float(len(drawn) < len(values)), 1.0)
         of_values = np.bincount(place, held, len(drawn))
         whole = len(drawn) == len(values)
         error = 0.0 if whole else float(np.std(of_values, ddof=1)) * sqrt(len(drawn)) / population
         distinct = tuple(
-            min(
+            inf
+            if c in properties
+            else min(
                 float(of_drawn[of_values > 0].sum())
                 if c == column
                 else _distinct(rows.columns[c][last], weights[last], snapshot.weights),
                 float(np.sum(snapshot.weights, where=candidates[c] > 0)),
             )
-            for c in columns
+            for c in range(width(relation))
         )
         searched = is_search(relation)
         moments = snapshot.moments[rows.columns[column]]
@@ -281,6 +317,17 @@ class Sampler:
         slides = self.points.since / self.points.slide
         once = 1 - (1 - min(part, 1 - 1e-3)) ** (1 / slides) if slides > 1 else min(part, 1.0)
         return once / self.points.slide
+
+
+def _affordable(values: int, steps: Steps) -> int:
+    """The number of values for which a fourth of the steps that are left suffices.
+
+    Args:
+        values: the number of values for which steps were taken.
+        steps: the steps; the same overhead is due again.
+    """
+    of_values = max(steps.taken - steps.overhead, 1)
+    return values * max(steps.left - steps.overhead, 0) // (4 * of_values)
 
 
 def _distinct(values: Ints, weights: Floats, of_instant: Floats) -> float:
@@ -324,6 +371,7 @@ def sampler_of(
     scans: Collection[Scanned],
     matching: Matching = lambda scan, sample: None,
     seed: int = 0,
+    checking: Checking = undecided,
 ) -> Sampler | None:
     """The sampler of a query.
 
@@ -332,6 +380,7 @@ def sampler_of(
         scans: the scans of the query; their conditions do not matter.
         matching: decides conditions of scans.
         seed: determines the sampled values.
+        checking: decides conditions on the rows of joins.
 
     Returns:
         None if the catalog has no sample of a scanned stream, or the sample is shorter than a
@@ -345,5 +394,10 @@ def sampler_of(
         return None
     if any(samples[scan.stream].stored == (scan.window is not None) for scan in read):
         return None
-    points = points_of(samples, read)
-    return None if points is None else Sampler(catalog, read, points, matching, seed)
+    points = points_of(_samples_of(catalog, read), read)
+    return None if points is None else Sampler(catalog, read, points, matching, checking, seed)
+
+
+def _samples_of(catalog: Catalog, scans: Sequence[Scanned]) -> tuple[tuple[str, StreamSample], ...]:
+    """The samples of the streams that are scanned, by name."""
+    return tuple([(name, catalog.samples[name]) for name in sorted({s.stream for s in scans})])

@@ -8,87 +8,27 @@ row has a version for each expiry that COALESCE passes on.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from ...algebra import regex
 from ...algebra.automaton import Automaton, minimal_dfa
+from ...algebra.predicate import Predicate
+from .arrays import FOREVER, Floats, Ints, Links, Pairs, Versions, coalesced, links_of
 from .counting import counted
-from .relations import Edges, Either, Join, Reach, Relation, Wide, concatenation, is_search
-from .snapshot import (
-    FOREVER,
-    Adjacency,
-    Floats,
-    Ints,
-    Links,
-    Pairs,
-    Snapshot,
-    Versions,
-    coalesced,
-    links_of,
-)
+from .parts import concatenation, is_search
+from .properties import Checking, Properties, codes_of, undecided
+from .relations import Edges, Either, Join, Reach, Relation, Wide, variables_of
+from .rows import OverBudgetError, Rows, Steps, keys_of
+from .search import Move, Search
+from .snapshot import Snapshot
 
-CELLS = 1 << 19
-"""The most entries of the table of a search: sources times states times vertices."""
-CELLS_PER_STEP = 64
-"""The entries of a table that are cleared in the time of a step."""
-
-ROUND = 400
-"""The steps of a round of a search, beside the edges that it reads."""
+SORTED_PER_STEP = 16
+"""The entries of a sorted table that are made in the time of a step."""
 ATOM = 3_000
 """The steps of joining an atom, beside its rows."""
-
-
-class OverBudgetError(Exception):
-    """An evaluation needs more steps than it may take."""
-
-
-@dataclass(slots=True)
-class Steps:
-    """The steps that evaluations may still take; a step reads an edge or a row."""
-
-    left: int
-    taken: int = 0
-
-    def take(self, steps: int) -> None:
-        """Counts steps.
-
-        Raises:
-            OverBudgetError: if fewer are left.
-        """
-        if steps > self.left:
-            raise OverBudgetError
-        self.left -= steps
-        self.taken += steps
-
-
-class Rows(NamedTuple):
-    """The versions of rows, as COALESCE passes them on, those of a row by time.
-
-    Attributes:
-        columns: the values by column.
-        versions: since when and until when each is valid.
-        emitted: the rows per time unit that an operator over coalesced inputs emits, of which the
-            first is the version and the others repeat it.
-    """
-
-    columns: tuple[Ints, ...]
-    versions: Versions
-    emitted: Floats
-
-
-def keys_of(columns: tuple[Ints, ...], values: int) -> Ints:
-    """Numbers that are equal for equal rows and no others; the columns' values are below it."""
-    keys, most = columns[0], values
-    for column in columns[1:]:
-        if most * values >= FOREVER:
-            different, keys = np.unique(keys, return_inverse=True)
-            most = len(different)
-        keys = keys * values + column
-        most *= values
-    return keys
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,10 +38,12 @@ class Evaluation:
     Attributes:
         snapshot: the edges.
         steps: the steps that are left, shared with other evaluations.
+        check: decides conditions on the rows of joins.
     """
 
     snapshot: Snapshot
     steps: Steps
+    check: Checking = undecided
 
     def rows(self, relation: Relation, column: int, values: Ints) -> Rows:
         """The rows whose ``column`` has one of ``values``, which are sorted and different.
@@ -112,8 +54,8 @@ class Evaluation:
         match relation:
             case Edges():
                 return self._of_links(self.snapshot.links(relation, column == 1), column, values)
-            case Wide(edges):
-                return self.rows(edges, column, values)
+            case Wide():
+                return self._of_edges(relation, column, values)
             case Reach(expression, inputs):
                 join = concatenation(relation)
                 if join is not None:
@@ -169,19 +111,34 @@ class Evaluation:
         columns = (values[rows], targets) if column == 0 else (targets, values[rows])
         return Rows(columns, versions, self.rates(versions, self.snapshot.moments[targets], False))
 
+    def _of_edges(self, wide: Wide, column: int, values: Ints) -> Rows:
+        """The edges with the codes of properties as further columns."""
+        (adjacency, every), positions = self.snapshot.rows_of(wide.edges, column == 1)
+        rows, found = adjacency.of(values)
+        self.steps.take(len(rows) + len(values))
+        versions, targets = every.take(found), adjacency.targets[found]
+        ends = (values[rows], targets) if column == 0 else (targets, values[rows])
+        sample = self.snapshot.samples[wide.edges.scans[0].stream]
+        every_code = [codes_of(sample, name) for name in wide.properties]
+        own = [codes[positions[found]] for codes in every_code if codes is not None]
+        if len(own) < len(every_code):
+            raise OverBudgetError
+        rates = self.rates(versions, self.snapshot.moments[targets], False)
+        return Rows((*ends, *own), versions, rates)
+
     def _pairs(self, relation: Relation, inverse: bool) -> Pairs:
         """All pairs of a relation of two columns."""
         pairs = self.snapshot.known_pairs.get((relation, inverse))
         if pairs is None:
             if isinstance(relation, Edges):
-                links = self.snapshot.links(relation, inverse)
+                pairs = self.snapshot.pairs_of_edges(relation, inverse)
             else:
                 values = np.flatnonzero(self.candidates(relation, 0))
                 rows = self.rows(relation, 0, values)
                 first, second = rows.columns[::-1] if inverse else rows.columns
                 created, expiry, *_ = rows.versions
                 links = links_of(first, second, created, expiry, self.snapshot.vertices)
-            pairs = self.snapshot.pairs(links)
+                pairs = self.snapshot.pairs(links)
             self.snapshot.known_pairs[relation, inverse] = pairs
         return pairs
 
@@ -191,13 +148,8 @@ class Evaluation:
         """The pairs that a path connects from ``values``, which have them in a column."""
         automaton = minimal_dfa(expression).with_fresh_start()
         moves = self._moves(automaton, inputs)
-        room = automaton.states * max(self.snapshot.most_vertices, 1)
-        most = max(CELLS // room, 1)
-        parts = [
-            self._reached_by(automaton, moves, values[k : k + most])
-            for k in range(0, max(len(values), 1), most)
-        ]
-        sources, targets, expiry, before = (np.concatenate(c) for c in zip(*parts, strict=True))
+        search = Search(self.snapshot, self.steps, automaton, moves)
+        sources, targets, expiry, before = search.reached(values)
         moments, since = self.snapshot.moments[sources], self.snapshot.points.since
         changed = np.flatnonzero(expiry > before)
         replaced = np.flatnonzero((expiry > before) & (before > 0))
@@ -218,77 +170,6 @@ class Evaluation:
         if len(automaton.accepting) > 1:
             return self._coalesced(columns, versions, rates)
         return Rows(columns, versions, rates)
-
-    def _reached_by(
-        self, automaton: Automaton, moves: list[Move], values: Ints
-    ) -> tuple[Ints, Ints, Ints, Ints]:
-        """The vertices that an automaton reaches from each of some values, with expiries."""
-        vertices = self.snapshot.most_vertices
-        nodes = automaton.states * vertices
-        # Each search sees the vertices of one instant, which it numbers from 0.
-        first = self.snapshot.begins[self.snapshot.instant[values]]
-        self.steps.take(len(values) + 2 * len(values) * nodes // CELLS_PER_STEP)
-        now, accepted = self._widest(automaton, moves, values, first, nodes, now=True)
-        then, _ = self._widest(automaton, moves, values, first, nodes, now=False)
-        self.steps.take(len(accepted))
-        tree = accepted // nodes
-        targets = accepted % nodes % vertices + first[tree]
-        return values[tree], targets, now[accepted], then[accepted]
-
-    def _widest(
-        self,
-        automaton: Automaton,
-        moves: list[Move],
-        values: Ints,
-        first: Ints,
-        nodes: int,
-        *,
-        now: bool,
-    ) -> tuple[Ints, Ints]:
-        """The expiry of each node of some searches, and the accepting nodes that are reached.
-
-        It is the largest over all walks to the node of the smallest expiry on the walk.
-
-        Args:
-            automaton: the automaton of the path.
-            moves: its moves.
-            values: the vertex at which each search begins.
-            first: the first vertex of the instant of each search.
-            nodes: the number of states times the most vertices of an instant.
-            now: whether the expiries are those at the instant, or those a short time before.
-        """
-        vertices = nodes // automaton.states
-        best = np.zeros(len(values) * nodes, np.int64)
-        frontier = np.arange(len(values)) * nodes + values - first
-        best[frontier] = FOREVER
-        slot = np.empty(len(best), np.int64)
-        final = np.zeros(automaton.states, np.bool_)
-        final[list(automaton.accepting)] = True
-        accepted = [frontier[:0]]
-        while len(frontier):
-            tree, node = np.divmod(frontier, nodes)
-            state, vertex = np.divmod(node, vertices)
-            vertex += first[tree]
-            improved = [frontier[:0]]
-            self.steps.take(ROUND)
-            for at, to, pairs in moves:
-                here = np.flatnonzero(state == at)
-                if not len(here):
-                    continue
-                rows, found = pairs.adjacency.of(vertex[here])
-                self.steps.take(len(rows))
-                if not len(rows):
-                    continue
-                expiries = pairs.expiry if now else pairs.before
-                expiry = np.minimum(best[frontier[here]][rows], expiries[found])
-                trees, targets = tree[here][rows], pairs.adjacency.targets[found]
-                reached = trees * nodes + to * vertices + targets - first[trees]
-                better = np.flatnonzero(expiry > best[reached])
-                np.maximum.at(best, reached[better], expiry[better])
-                improved.append(reached[better])
-            frontier = _once(np.concatenate(improved), slot)
-            accepted.append(frontier[final[frontier % nodes // vertices]])
-        return best, _once(np.concatenate(accepted), slot)
 
     def _moves(self, automaton: Automaton, inputs: tuple[Relation, ...]) -> list[Move]:
         """The moves of an automaton with the pairs that they follow, one move for many labels."""
@@ -311,10 +192,14 @@ class Evaluation:
         whole = np.full(len(values), FOREVER)
         versions = Versions(np.zeros(len(values), np.int64), whole, whole, whole > 0)
         left = list(zip(join.bindings, join.inputs, strict=True))
+        conditions = [] if join.condition is None else list(join.condition.conjuncts)
         while left:
             number = _next(left, bound)
             binding, below = left.pop(number)
             bound, versions = self._with_atom(bound, versions, binding, below)
+            for condition in [each for each in conditions if each.columns <= bound.keys()]:
+                conditions.remove(condition)
+                bound, versions = self._where(condition, variables_of(join), bound, versions)
         columns = tuple([bound[v] for v in join.output])
         searched = is_search(join)
         rates = self.rates(versions, self.snapshot.moments[columns[0]], searched)
@@ -322,6 +207,21 @@ class Evaluation:
         # first to expire, so 2 of n renewals are emitted.
         rates = np.where(versions.fresh, rates, rates * min(1.0, 2 / len(join.inputs)))
         return self._coalesced(columns, versions, rates)
+
+    def _where(
+        self,
+        condition: Predicate,
+        properties: Properties,
+        bound: dict[int, Ints],
+        versions: Versions,
+    ) -> tuple[dict[int, Ints], Versions]:
+        """The rows that satisfy a condition over variables."""
+        self.steps.take(len(versions.created))
+        read = {variable: bound[variable] for variable in condition.columns}
+        kept = self.check(condition, properties, read, len(versions.created))
+        if kept is None:
+            raise OverBudgetError
+        return {variable: value[kept] for variable, value in bound.items()}, versions.take(kept)
 
     def _with_atom(
         self,
@@ -331,23 +231,29 @@ class Evaluation:
         below: Relation,
     ) -> tuple[dict[int, Ints], Versions]:
         """Joins rows with an atom that shares a variable with them."""
-        self.steps.take(ATOM)
-        at = next(k for k, variable in enumerate(binding) if variable in bound)
-        if isinstance(below, Edges):
-            links = self.snapshot.links(below, at == 1)
-            left, right = links.adjacency.of(bound[binding[at]])
+        self.steps.take(ATOM, overhead=True)
+        shared = [k for k, variable in enumerate(binding) if variable in bound][:2]
+        ends = [bound[binding[k]] for k in shared]
+        columns: tuple[Ints, ...]
+        if isinstance(below, Edges) and len(shared) == 1:
+            links = self.snapshot.links(below, shared == [1])
+            left, right = links.adjacency.of(ends[0])
             self.steps.take(len(left))
-            ends = (bound[binding[at]][left], links.adjacency.targets[right])
-            columns: tuple[Ints, ...] = ends if at == 0 else ends[::-1]
+            columns = (ends[0][left], links.adjacency.targets[right])
+            columns = columns if shared == [0] else columns[::-1]
+            other = links.versions.take(right)
+        elif isinstance(below, Edges):
+            links = self.snapshot.links(below, False)
+            left, right = _matching(self._keys(links.adjacency.pairs), self._keys(ends))
+            self.steps.take(len(left) + len(links.adjacency.targets) // SORTED_PER_STEP)
+            columns = (ends[0][left], ends[1][left])
             other = links.versions.take(right)
         else:
-            different, place = np.unique(bound[binding[at]], return_inverse=True)
+            at, different = _fewest(bound, binding)
             rows = self.rows(below, at, different)
-            order = np.argsort(rows.columns[at], kind="stable")
-            begins = np.searchsorted(
-                rows.columns[at][order], np.append(different, different[-1:] + 1)
-            )
-            left, found = Adjacency(begins.astype(np.int64), order).of(place.astype(np.int64))
+            keys = self._keys([rows.columns[k] for k in shared])
+            order = np.argsort(keys, kind="stable")
+            left, found = _matching(keys[order], self._keys(ends))
             right = order[found]
             self.steps.take(len(left))
             columns = tuple([column[right] for column in rows.columns])
@@ -358,8 +264,7 @@ class Evaluation:
         fresh: dict[int, Ints] = {}
         for variable, value in zip(binding, columns, strict=True):
             if variable in bound:
-                if variable != binding[at]:
-                    same &= bound[variable][left] == value
+                same &= bound[variable][left] == value
             elif variable in fresh:
                 same &= fresh[variable] == value
             else:
@@ -375,26 +280,35 @@ class Evaluation:
             np.where(other.created > both.created, other.fresh, both.fresh),
         )
 
+    def _keys(self, ends: Sequence[Ints]) -> Ints:
+        """Numbers that are equal for equal rows of one or two vertices."""
+        return ends[0] if len(ends) == 1 else ends[0] * self.snapshot.vertices + ends[1]
+
     def _coalesced(self, columns: tuple[Ints, ...], versions: Versions, emitted: Floats) -> Rows:
         """The versions of different rows that expire after all earlier ones of the row."""
         self.steps.take(len(emitted))
-        keys = keys_of(columns, max(self.snapshot.vertices, 1))
+        most = max([int(column.max(initial=0)) for column in columns])
+        keys = keys_of(columns, max(self.snapshot.vertices, most + 1))
         order, kept, passed = coalesced(keys, versions.created, versions.expiry)
         rows = order[kept]
         sums = np.add.reduceat(emitted[order], kept) if len(kept) else emitted[order]
         return Rows(tuple([column[rows] for column in columns]), passed, sums)
 
 
-Move = tuple[int, int, Pairs]
-"""A move of an automaton: from state, to state, and the pairs that it follows."""
+def _fewest(bound: dict[int, Ints], binding: tuple[int, ...]) -> tuple[int, Ints]:
+    """The column of an atom whose variable has the fewest bound values, and these values: a path
+    that closes a cycle is searched from the end with fewer."""
+    known = [(k, np.unique(bound[v])) for k, v in enumerate(binding) if v in bound]
+    return min(known, key=lambda each: len(each[1]))
 
 
-def _once(places: Ints, slot: Ints) -> Ints:
-    """The different ones of some places of a table; ``slot`` is scratch space of its length."""
-    numbers = np.arange(len(places))
-    slot[places] = numbers
-    different: Ints = places[slot[places] == numbers]
-    return different
+def _matching(ordered: Ints, keys: Ints) -> tuple[Ints, Ints]:
+    """The places of ``keys``, each with the places of its equals in ``ordered`` keys."""
+    first = np.searchsorted(ordered, keys)
+    counts = np.searchsorted(ordered, keys, "right") - first
+    left = np.repeat(np.arange(len(keys)), counts)
+    ends = np.cumsum(counts)
+    return left, np.repeat(first - (ends - counts), counts) + np.arange(len(left))
 
 
 def _next(left: list[tuple[tuple[int, ...], Relation]], bound: dict[int, Ints]) -> int:

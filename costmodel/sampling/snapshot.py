@@ -8,169 +8,39 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...algebra.regex import Regex
 from ...catalog.model import StreamSample
+from .arrays import (
+    FOREVER,
+    MOST_VERSIONS,
+    Adjacency,
+    Floats,
+    Ints,
+    Links,
+    Pairs,
+    Versions,
+    links_of,
+    pairs_of,
+)
 from .relations import Edges, Relation, Scanned
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 Masks = Mapping[Scanned, NDArray[np.bool_]]
 """For each scan with a condition a mask of the edges of its sample."""
-FOREVER = 2**62
-"""The expiry of the edges of a stored graph."""
-MOST_VERSIONS = 3.0
-"""The mean number of versions of a version's pair, above which older ones are left out."""
+KEPT_SNAPSHOTS = 4
+"""The snapshots that a process keeps for later queries."""
+KEPT_LINKS = 32
+"""The links, and the pairs, of scans without conditions that a process keeps, at most 2 MB each."""
 LOOKED_AT = 2_000
 """The edges of a scan of which repeats are counted."""
 
 
-class Adjacency(NamedTuple):
-    """Entries of vertices: their number by vertex, and the vertex at the other end of each.
-
-    Attributes:
-        begins: where the entries of each vertex begin, and the number of entries.
-        targets: the other vertex of each entry.
-    """
-
-    begins: Ints
-    targets: Ints
-
-    @property
-    def degrees(self) -> Ints:
-        """The number of entries of each vertex."""
-        return np.diff(self.begins)
-
-    def of(self, vertices: Ints) -> tuple[Ints, Ints]:
-        """The entries of some vertices: positions in ``vertices``, and positions of entries."""
-        begins = self.begins[vertices]
-        counts = self.begins[vertices + 1] - begins
-        rows = np.repeat(np.arange(len(vertices)), counts)
-        ends = np.cumsum(counts)
-        first = np.repeat(begins - (ends - counts), counts)
-        return rows, first + np.arange(len(rows))
-
-    def sums(self, values: Floats) -> Floats:
-        """The sum of the values of the targets of each vertex."""
-        sums: Floats = np.concatenate([[0.0], np.cumsum(values[self.targets])])
-        of_vertices: Floats = sums[self.begins[1:]] - sums[self.begins[:-1]]
-        return of_vertices
-
-
-class Versions(NamedTuple):
-    """Versions of rows: one for each expiry that a row had.
-
-    Attributes:
-        created: the time since which the row has the expiry.
-        expiry: the first instant at which the row is no longer valid if no later version renews it.
-        replaced: the time at which the next version was created; :data:`FOREVER` for the last one.
-        fresh: whether the row was absent before.
-    """
-
-    created: Ints
-    expiry: Ints
-    replaced: Ints
-    fresh: Mask
-
-    def take(self, rows: Ints | Mask) -> Versions:
-        """Some of the versions."""
-        return Versions(
-            self.created[rows], self.expiry[rows], self.replaced[rows], self.fresh[rows]
-        )
-
-
-class Links(NamedTuple):
-    """The versions of pairs of vertices, by the first vertex, and of a pair by time."""
-
-    adjacency: Adjacency
-    versions: Versions
-
-
-class Pairs(NamedTuple):
-    """Different pairs of vertices, by the first vertex.
-
-    Attributes:
-        adjacency: the pairs.
-        expiry: the first instant at which a pair is no longer valid.
-        before: its expiry a short time before; 0 if it was not there.
-    """
-
-    adjacency: Adjacency
-    expiry: Ints
-    before: Ints
-
-
-def starts_of(ordered: Ints) -> Ints:
-    """The first position of each value in an ordered row of values."""
-    return np.flatnonzero(np.append(len(ordered) > 0, ordered[1:] != ordered[:-1])[: len(ordered)])
-
-
-def coalesced(keys: Ints, created: Ints, expiry: Ints) -> tuple[Ints, Ints, Versions]:
-    """The rows that COALESCE passes: those that expire after all earlier rows of their key.
-
-    Returns:
-        The positions in the order of key and time; the passed ones among them, as positions in
-        that order; and the versions of the passed ones.
-    """
-    if not len(keys):
-        nothing = np.empty(0, np.int64)
-        return nothing, nothing, Versions(nothing, nothing, nothing, nothing > 0)
-    order = _by_time(keys, created)
-    keys, created, expiry = keys[order], created[order], expiry[order]
-    first = np.empty(len(keys), np.bool_)
-    first[0] = True
-    np.not_equal(keys[1:], keys[:-1], out=first[1:])
-    group = np.cumsum(first)
-    passed = first.copy()
-    if not first.all():
-        # The largest expiry so far within each group: groups do not overlap when shifted.
-        rank = expiry - expiry.min()
-        if int(rank.max()) > 2**40:
-            _, rank = np.unique(expiry, return_inverse=True)
-        shifted = group * (int(rank.max()) + 1) + rank
-        passed[1:] |= shifted[1:] > np.maximum.accumulate(shifted)[:-1]
-    kept = np.flatnonzero(passed)
-    replaced = np.full(len(kept), FOREVER)
-    same = group[kept[1:]] == group[kept[:-1]]
-    replaced[:-1][same] = created[kept[1:]][same]
-    return order, kept, Versions(created[kept], expiry[kept], replaced, first[kept])
-
-
-def _by_time(keys: Ints, created: Ints) -> Ints:
-    """The order of rows by key and time."""
-    times = created - created.min()
-    span = int(times.max()) + 1
-    if (int(keys.max()) + 1) * span < FOREVER:
-        return np.argsort(keys * span + times)
-    return np.lexsort((times, keys))
-
-
-def links_of(sources: Ints, targets: Ints, created: Ints, expiry: Ints, vertices: int) -> Links:
-    """The links of rows of two vertices below ``vertices``, coalesced."""
-    order, kept, versions = coalesced(sources * vertices + targets, created, expiry)
-    passed = order[kept]
-    counts = np.bincount(sources[passed], minlength=vertices)
-    begins = np.concatenate([[0], np.cumsum(counts)])
-    return Links(Adjacency(begins, targets[passed]), versions)
-
-
-def pairs_of(links: Links, cutoffs: Ints) -> Pairs:
-    """The pairs of links; ``cutoffs`` has the short time before the instant of each vertex."""
-    begins, targets = links.adjacency
-    versions = links.versions
-    last = versions.replaced == FOREVER
-    starts = np.flatnonzero(np.concatenate([[True], last[:-1]])[: len(last)])
-    old = np.where(versions.created <= cutoffs[targets], versions.expiry, 0)
-    before = np.maximum.reduceat(old, starts) if len(starts) else old
-    sums = np.concatenate([[0], np.cumsum(last)])
-    return Pairs(Adjacency(sums[begins], targets[last]), versions.expiry[last], before)
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TimePoints:
     """Instants of a sample, with the weights of their rows in a mean over time.
 
@@ -216,10 +86,15 @@ class Snapshot:
         instant: the instant of each vertex, as a position.
         points: the instants.
         memory: the time before an instant over which versions are kept.
+        samples: the samples of the streams, by name.
+        origin: the snapshot of all queries over these scans, which is kept; None for itself.
         weights: the weight of each vertex: that of its instant.
         moments: the instant of each vertex.
         known_pairs: the pairs of relations that evaluations read.
         known_candidates: the possible values of columns that evaluations read.
+        flows_of_ones: by relation and column, the number of derivations of pairs by vertex.
+        walks_of_ones: by expression and inputs, the number of walks by vertex.
+        ones: 1 for each vertex.
     """
 
     edges: Mapping[Scanned, Valid]
@@ -228,15 +103,24 @@ class Snapshot:
     instant: Ints
     points: TimePoints
     memory: int
+    samples: Mapping[str, StreamSample]
+    origin: Snapshot | None = None
     weights: Floats = field(init=False, repr=False)
     moments: Ints = field(init=False, repr=False)
     _links: dict[tuple[Edges, bool], Links] = field(default_factory=dict, repr=False)
+    _rows: dict[tuple[Edges, bool], tuple[Links, Ints]] = field(default_factory=dict, repr=False)
     known_pairs: dict[tuple[Relation, bool], Pairs] = field(default_factory=dict, repr=False)
     known_candidates: dict[tuple[Relation, int], Floats] = field(default_factory=dict, repr=False)
+    flows_of_ones: dict[tuple[Relation, int], Floats] = field(default_factory=dict, repr=False)
+    walks_of_ones: dict[tuple[Regex, tuple[Relation, ...]], Floats] = field(
+        default_factory=dict, repr=False
+    )
+    ones: Floats = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.weights = self.points.weights[self.instant]
         self.moments = self.points.moments[self.instant]
+        self.ones = np.ones(self.vertices)
 
     @property
     def vertices(self) -> int:
@@ -256,18 +140,60 @@ class Snapshot:
         kept = self.masks[scan][edges.rows]
         return Valid(*(column[kept] for column in edges))
 
+    def of_query(self, masks: Masks) -> Snapshot:
+        """The same snapshot with the conditions of a query, and caches of its own."""
+        return Snapshot(
+            self.edges,
+            masks,
+            self.begins,
+            self.instant,
+            self.points,
+            self.memory,
+            self.samples,
+            self,
+        )
+
     def links(self, edges: Edges, inverse: bool) -> Links:
         """The edges from source to target, or from target to source if ``inverse``."""
+        if self.origin is not None and _is_bare(edges):
+            return _links_of(self.origin, edges, inverse)
         key = (edges, inverse)
         links = self._links.get(key)
         if links is None:
-            parts = [self.valid(scan) for scan in edges.scans]
-            columns = map(np.concatenate, zip(*parts, strict=True))
-            valid = parts[0] if len(parts) == 1 else Valid(*columns)
-            ends = valid[1::-1] if inverse else valid[:2]
-            links = self.kept(links_of(*ends, valid.created, valid.expiry, self.vertices))
-            self._links[key] = links
+            links = self._links[key] = self._new_links(edges, inverse)
         return links
+
+    def pairs_of_edges(self, edges: Edges, inverse: bool) -> Pairs:
+        """The different pairs of :meth:`links`."""
+        if self.origin is not None and _is_bare(edges):
+            return _pairs_of(self.origin, edges, inverse)
+        return self.pairs(self.links(edges, inverse))
+
+    def rows_of(self, edges: Edges, inverse: bool) -> tuple[Links, Ints]:
+        """All edges, not coalesced, with the position of each in the sample."""
+        known = self._rows.get((edges, inverse))
+        if known is None:
+            valid = self._valid(edges)
+            first, second = valid[1::-1] if inverse else valid[:2]
+            order = np.argsort(first, kind="stable")
+            counts = np.bincount(first, minlength=self.vertices)
+            begins = np.concatenate([[0], np.cumsum(counts)])
+            ends = np.full(len(order), FOREVER)
+            versions = Versions(valid.created[order], valid.expiry[order], ends, ends > 0)
+            known = Links(Adjacency(begins, second[order]), versions), valid.rows[order]
+            self._rows[edges, inverse] = known
+        return known
+
+    def _valid(self, edges: Edges) -> Valid:
+        """The edges of some scans that satisfy their conditions."""
+        parts = [self.valid(scan) for scan in edges.scans]
+        columns = map(np.concatenate, zip(*parts, strict=True))
+        return parts[0] if len(parts) == 1 else Valid(*columns)
+
+    def _new_links(self, edges: Edges, inverse: bool) -> Links:
+        valid = self._valid(edges)
+        ends = valid[1::-1] if inverse else valid[:2]
+        return self.kept(links_of(*ends, valid.created, valid.expiry, self.vertices))
 
     def kept(self, links: Links) -> Links:
         """The versions that are not replaced for longer than ``memory``."""
@@ -283,20 +209,39 @@ class Snapshot:
         return pairs_of(links, self.moments - self.points.since)
 
 
+def _is_bare(edges: Edges) -> bool:
+    return all(scan.condition is None for scan in edges.scans)
+
+
+@lru_cache(maxsize=KEPT_LINKS)
+def _links_of(snapshot: Snapshot, edges: Edges, inverse: bool) -> Links:
+    return snapshot._new_links(edges, inverse)
+
+
+@lru_cache(maxsize=KEPT_LINKS)
+def _pairs_of(snapshot: Snapshot, edges: Edges, inverse: bool) -> Pairs:
+    return snapshot.pairs(_links_of(snapshot, edges, inverse))
+
+
+@lru_cache(maxsize=KEPT_SNAPSHOTS)
 def snapshot_of(
-    samples: Mapping[str, StreamSample],
-    scans: Sequence[Scanned],
+    samples: tuple[tuple[str, StreamSample], ...],
+    scans: tuple[Scanned, ...],
     points: TimePoints,
-    masks: Masks,
 ) -> Snapshot:
-    """The snapshots of a sample at some instants.
+    """The snapshots of a sample at some instants; the last ones are kept.
 
     Args:
-        samples: the samples of the streams.
+        samples: the samples of the streams, by name.
         scans: the scans, without conditions.
         points: the instants.
-        masks: the edges that satisfy the conditions of scans.
     """
+    return _snapshot_of(dict(samples), scans, points)
+
+
+def _snapshot_of(
+    samples: Mapping[str, StreamSample], scans: Sequence[Scanned], points: TimePoints
+) -> Snapshot:
     numbers = _common_numbers({scan.stream: samples[scan.stream] for scan in scans})
     vertices = 1 + max([int(n.max(initial=0)) for n in numbers.values()])
     count = len(points.moments)
@@ -324,7 +269,7 @@ def snapshot_of(
     begins = np.searchsorted(there, np.arange(count + 1))
     shortest = min(scan.window.range for scan in scans if scan.window is not None)
     memory = max(int(shortest * min(MOST_VERSIONS / repeats, 1.0)), points.since)
-    return Snapshot(edges, masks, begins.astype(np.int64), there, points, memory)
+    return Snapshot(edges, {}, begins.astype(np.int64), there, points, memory, samples)
 
 
 def _repeats(sources: Ints, targets: Ints, expiry: Ints) -> float:

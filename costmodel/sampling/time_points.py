@@ -9,12 +9,14 @@ probability.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 
 from ...catalog.model import StreamSample
+from .arrays import Floats, Ints
 from .relations import Scanned
-from .snapshot import Floats, Ints, TimePoints
+from .snapshot import KEPT_SNAPSHOTS, TimePoints
 
 MOST_VALID = 40_000
 """The number of valid edges over all instants, at which the number of instants aims."""
@@ -26,8 +28,18 @@ _GRID = 512
 """The number of instants among which some are chosen."""
 
 
-def points_of(samples: Mapping[str, StreamSample], scans: Sequence[Scanned]) -> TimePoints | None:
-    """The instants of the samples of some streams; None if a window is longer than the sample."""
+@lru_cache(maxsize=KEPT_SNAPSHOTS)
+def points_of(
+    samples: tuple[tuple[str, StreamSample], ...], scans: tuple[Scanned, ...]
+) -> TimePoints | None:
+    """The instants of the samples of some streams; None if a window is longer than the sample.
+
+    The last ones are kept.
+    """
+    return _points_of(dict(samples), scans)
+
+
+def _points_of(samples: Mapping[str, StreamSample], scans: Sequence[Scanned]) -> TimePoints | None:
     windows = [scan.window for scan in scans if scan.window is not None]
     slide = max(window.slide for window in windows)
     part = int(min(window.range for window in windows) * SHORT_TIME)

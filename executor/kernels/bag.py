@@ -9,7 +9,18 @@ from __future__ import annotations
 
 from ..batch import IntArray
 from .compiling import kernel
-from .rows import COPIES, EXPIRY, NEXT, REPORTED, Rows, append, hash_in
+from .rows import (
+    COPIES,
+    EXPIRY,
+    NEXT,
+    REPORTED,
+    ROW_BITS,
+    ROW_MASK,
+    Rows,
+    append,
+    hash_in,
+    row_at,
+)
 from .tables import EMPTY, mixed
 
 
@@ -18,10 +29,10 @@ def _find_entry(held: Rows, columns: IntArray, i: int, expiry: int, hashed: int)
     """The slot in ``values`` of batch row ``i`` with an expiry, or the free slot for it."""
     rows, values, width = held.rows, held.values, held.columns.shape[0]
     mask = values.shape[0] - 1
-    slot = hashed & mask
-    while values[slot, 1] != EMPTY:
-        row = values[slot, 1]
-        if values[slot, 0] == hashed and rows[row, width + EXPIRY] == expiry:
+    slot, tag = hashed & mask, hashed << ROW_BITS
+    while values[slot] != EMPTY:
+        row = values[slot] & ROW_MASK
+        if (values[slot] ^ tag) >> ROW_BITS == 0 and rows[row, width + EXPIRY] == expiry:
             equal = True
             for j in range(width):
                 equal &= rows[row, j] == columns[j, i]
@@ -37,9 +48,10 @@ def add(held: Rows, columns: IntArray, i: int, expiry: int) -> int:
     rows, width = held.rows, held.columns.shape[0]
     hashed = mixed(hash_in(columns, i, held.columns) + expiry)
     slot = _find_entry(held, columns, i, expiry, hashed)
-    row = held.values[slot, 1]
+    row = row_at(held.values, slot)
     if row == EMPTY:
-        row = append(held, columns, i, expiry, expiry, hashed, slot)
+        key_hash = hash_in(columns, i, held.key_columns)
+        row = append(held, columns, i, expiry, hashed, slot, key_hash)
         rows[row, width + COPIES] = rows[row, width + REPORTED] = 0
     rows[row, width + COPIES] += 1
     return row
@@ -49,7 +61,7 @@ def add(held: Rows, columns: IntArray, i: int, expiry: int) -> int:
 def take(held: Rows, columns: IntArray, i: int, expiry: int) -> int:
     """Removes a copy of batch row ``i``; returns its entry, or EMPTY if there is no copy."""
     hashed = mixed(hash_in(columns, i, held.columns) + expiry)
-    row = held.values[_find_entry(held, columns, i, expiry, hashed), 1]
+    row = row_at(held.values, _find_entry(held, columns, i, expiry, hashed))
     copies = held.columns.shape[0] + COPIES
     if row == EMPTY or held.rows[row, copies] == 0:
         return EMPTY

@@ -18,6 +18,7 @@ from .rows import (
     first_of,
     hash_in,
     is_due,
+    row_at,
 )
 from .stops import DONE, OUT_FULL, SWEEP_DUE
 from .tables import EMPTY
@@ -37,10 +38,10 @@ def advance(h: IntArray, batch: Input, held: Rows, extends: IntArray, tally: Tal
             return SWEEP_DUE
         hashed = hash_in(columns, i, held.columns)
         slot = find_value(held, columns, i, hashed)
-        row = held.values[slot, 1]
+        row = row_at(held.values, slot)
         reported = ts[i]  # the expiry of earlier rows of the value
         if row == EMPTY:
-            append(held, columns, i, exp[i], exp[i], hashed, slot)
+            append(held, columns, i, exp[i], hashed, slot, hashed)
         else:
             reported = max(reported, rows[row, at])
             rows[row, at] = max(exp[i], rows[row, at])
@@ -99,7 +100,8 @@ def with_deletions(h: IntArray, batch: Input, held: Rows, out: IntArray) -> int:
         now = ts[i]
         if is_due(held, now):
             return SWEEP_DUE
-        first = first_of(held, columns, i, held.columns)
+        hashed = hash_in(columns, i, held.columns)
+        first = first_of(held, columns, i, held.columns, hashed)
         h[NEED] = _length(held, first) + 1
         if h[OUT] + h[NEED] > out.shape[1]:
             return OUT_FULL

@@ -1,5 +1,8 @@
 """The edges that a path operator holds, each once with its largest expiry.
 
+Two indexes with open addressing lead to edges. A slot has 32 bits of the hash above the number of
+the edge, as in :mod:`headrace.executor.kernels.rows`; the edge itself has the key.
+
 An edge is indexed by its two vertices and its input, and is in an adjacency list of each vertex. An
 expired edge stays in its lists until a sweep copies the others.
 """
@@ -10,8 +13,9 @@ from typing import NamedTuple
 
 from ..batch import FOREVER, IntArray
 from .compiling import kernel
+from .rows import ROW_BITS, ROW_MASK, row_at
 from .store import ADDED, COUNT
-from .tables import EMPTY, find, put
+from .tables import EMPTY, mixed
 
 # Fields of an edge. TARGET is SOURCE + 1 and NEXT_IN is NEXT_OUT + 1. So a walk over an edge, with
 # `inverse` 1 against its direction, leads from field SOURCE + inverse to field TARGET - inverse
@@ -25,8 +29,8 @@ class Edges(NamedTuple):
     Attributes:
         header: counts, and when a sweep is due.
         rows: an edge in each row; a store may have further fields.
-        edge_map: the edge with a (source, :func:`edge_key`).
-        adjacency: the first edge in the list of a (vertex, 2 · input + inverse).
+        edge_map: the index of edges by source, target and input.
+        adjacency: the index of the first edges of lists, by vertex and 2 · input + inverse.
         walked: for each 2 · input + inverse, whether lists of it are kept.
     """
 
@@ -38,9 +42,24 @@ class Edges(NamedTuple):
 
 
 @kernel
-def edge_key(target: int, number: int, inputs: int) -> int:
-    """The second half of an edge's key; the first is its source."""
-    return target * inputs + number
+def _hash_of_edge(source: int, target: int, number: int) -> int:
+    return mixed(mixed(mixed(source) + target) + number)
+
+
+@kernel
+def _find(edges: Edges, source: int, target: int, number: int, hashed: int) -> int:
+    """The slot of an edge in ``edge_map``, or the free slot for it."""
+    index, rows = edges.edge_map, edges.rows
+    mask = index.shape[0] - 1
+    slot, tag = hashed & mask, hashed << ROW_BITS
+    while index[slot] != EMPTY:
+        if (index[slot] ^ tag) >> ROW_BITS == 0:
+            edge = index[slot] & ROW_MASK
+            same = rows[edge, SOURCE] == source and rows[edge, TARGET] == target
+            if same and rows[edge, INPUT] == number:
+                break
+        slot = (slot + 1) & mask
+    return slot
 
 
 @kernel
@@ -50,8 +69,30 @@ def find_edge(edges: Edges, behind: int, ahead: int, number: int, inverse: int) 
     source, target = behind, ahead
     if inverse != 0:
         source, target = ahead, behind
-    key = edge_key(target, number, edges.walked.shape[0] // 2)
-    return edges.edge_map[find(edges.edge_map, source, key), 2]
+    hashed = _hash_of_edge(source, target, number)
+    return row_at(edges.edge_map, _find(edges, source, target, number, hashed))
+
+
+@kernel
+def _slot_of_list(edges: Edges, vertex: int, key: int, hashed: int) -> int:
+    """The slot of a list in ``adjacency``, or the free slot for it."""
+    index, rows = edges.adjacency, edges.rows
+    mask = index.shape[0] - 1
+    slot, tag = hashed & mask, hashed << ROW_BITS
+    while index[slot] != EMPTY:
+        if (index[slot] ^ tag) >> ROW_BITS == 0:
+            edge = index[slot] & ROW_MASK
+            if rows[edge, SOURCE + (key & 1)] == vertex and rows[edge, INPUT] == key >> 1:
+                break
+        slot = (slot + 1) & mask
+    return slot
+
+
+@kernel
+def first_edge(edges: Edges, vertex: int, key: int) -> int:
+    """The first edge in the list of a (vertex, 2 · input + inverse), or EMPTY."""
+    slot = _slot_of_list(edges, vertex, key, mixed(mixed(vertex) + key))
+    return row_at(edges.adjacency, slot)
 
 
 @kernel
@@ -62,9 +103,10 @@ def _link(edges: Edges, edge: int) -> None:
         key = 2 * rows[edge, INPUT] + inverse
         if edges.walked[key] != 0:
             vertex = rows[edge, SOURCE + inverse]
-            slot = find(adjacency, vertex, key)
-            rows[edge, NEXT_OUT + inverse] = adjacency[slot, 2]
-            adjacency[slot, 0], adjacency[slot, 1], adjacency[slot, 2] = vertex, key, edge
+            hashed = mixed(mixed(vertex) + key)
+            slot = _slot_of_list(edges, vertex, key, hashed)
+            rows[edge, NEXT_OUT + inverse] = row_at(adjacency, slot)
+            adjacency[slot] = (hashed << ROW_BITS) | edge
 
 
 @kernel
@@ -75,9 +117,9 @@ def enter(edges: Edges, source: int, target: int, number: int, expiry: int, reor
     the old one is dead. The caller ensures that there is room for one more edge.
     """
     rows, index = edges.rows, edges.edge_map
-    key = edge_key(target, number, edges.walked.shape[0] // 2)
-    slot = find(index, source, key)
-    edge = index[slot, 2]
+    hashed = _hash_of_edge(source, target, number)
+    slot = _find(edges, source, target, number, hashed)
+    edge = row_at(index, slot)
     if edge != EMPTY:
         if rows[edge, EXPIRY] >= expiry:
             return EMPTY
@@ -88,11 +130,21 @@ def enter(edges: Edges, source: int, target: int, number: int, expiry: int, reor
     edge = edges.header[COUNT]
     edges.header[COUNT] += 1
     edges.header[ADDED] += 1
-    index[slot, 0], index[slot, 1], index[slot, 2] = source, key, edge
+    index[slot] = (hashed << ROW_BITS) | edge
     rows[edge, SOURCE], rows[edge, TARGET], rows[edge, INPUT] = source, target, number
     rows[edge, EXPIRY] = expiry
     _link(edges, edge)
     return edge
+
+
+@kernel
+def _free_slot(index: IntArray, hashed: int) -> int:
+    """A free slot for an entry that the index does not have."""
+    mask = index.shape[0] - 1
+    slot = hashed & mask
+    while index[slot] != EMPTY:
+        slot = (slot + 1) & mask
+    return slot
 
 
 @kernel
@@ -124,6 +176,7 @@ def copy_valid(old: Edges, fresh: Edges, now: int) -> None:
             header[COUNT] += 1
             for part in range(rows.shape[1]):
                 rows[edge, part] = old.rows[number, part]
-            key = edge_key(rows[edge, TARGET], rows[edge, INPUT], fresh.walked.shape[0] // 2)
-            put(fresh.edge_map, rows[edge, SOURCE], key, edge)
+            hashed = _hash_of_edge(rows[edge, SOURCE], rows[edge, TARGET], rows[edge, INPUT])
+            slot = _free_slot(fresh.edge_map, hashed)
+            fresh.edge_map[slot] = (hashed << ROW_BITS) | edge
             _link(fresh, edge)

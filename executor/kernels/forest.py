@@ -26,8 +26,9 @@ from .compiling import kernel
 from .tables import EMPTY, find, mixed
 
 # The header: product nodes, used slots of the pool, values in all columns, members of all trees,
-# and whether the stream has deletions, which need the members.
-NODES, POOL_TOP, VALUES, MEMBERS, WITH_DELETIONS, HEADER_FIELDS = range(6)
+# whether the stream has deletions, which need the members, the input with the pairs to report
+# (EMPTY: all pairs are reported), and the number of these pairs.
+NODES, POOL_TOP, VALUES, MEMBERS, WITH_DELETIONS, PAIR_INPUT, PAIRS, HEADER_FIELDS = range(8)
 
 # Fields of a product node: its column (BLOCK, CAPACITY, USED), and its data in the search number
 # SEEN: the WIDTH of the widest path to it, and the trees of that path (arena[FROM:UNTIL]).
@@ -51,6 +52,7 @@ class Forest(NamedTuple):
         free: the first free block of each size; a block's first slot leads to the next.
         trees: the member of a root's tree that was listed last, by (root, 0).
         members: a member of a tree in each row.
+        pairs: the expiry of each pair to report, by (root, vertex).
     """
 
     header: IntArray
@@ -60,6 +62,7 @@ class Forest(NamedTuple):
     free: IntArray
     trees: IntArray
     members: IntArray
+    pairs: IntArray
 
 
 @kernel

@@ -2,6 +2,10 @@
 
 Over streams with deletions the sides are bags: a row is joined with each copy of its partners, and
 a retraction of a row retracts the row's results.
+
+A side may read an index that other joins read, too (:mod:`headrace.executor.kernels.shared_index`).
+If both sides read one index, each row is joined first as a row of the left side with the rows
+before it, then as a row of the right side with the rows up to itself.
 """
 
 from __future__ import annotations
@@ -11,13 +15,14 @@ from typing import NamedTuple
 from ..batch import IntArray
 from . import bag
 from .compiling import kernel
-from .rows import COPIES, EXPIRY, IS_BAG, NEXT, Input, Rows, first_of, insert, is_due
+from .rows import COPIES, EXPIRY, IS_BAG, NEXT, Input, Rows, first_of, hash_in, insert, is_due
+from .shared_index import CHANGED, NOTHING, repeat
 from .stops import DONE, OUT_FULL, RIGHT_SWEEP_DUE, SWEEP_DUE
 from .tables import EMPTY
 
 # The header: rows begun on each side, the side of the current row, the next partner and the number
-# of its copies already joined, and results written.
-LEFT_ROW, RIGHT_ROW, IN_WORK, PARTNER, MET, OUT, HEADER_FIELDS = range(7)
+# of its copies already joined, results written, and whether both sides read one index.
+LEFT_ROW, RIGHT_ROW, IN_WORK, PARTNER, MET, OUT, ONE_INDEX, HEADER_FIELDS = range(8)
 FROM_LEFT, FROM_RIGHT = 1, 2
 
 
@@ -30,12 +35,28 @@ class Side(NamedTuple):
         until: the time until which each arriving row is held: its expiry or earlier.
         sources: for each output column the column of an arriving row, or -1 - c for column c of
             its partner.
+        log: the changes of the arriving rows to an index that other joins read, too; without
+            fields if the side has an index of its own.
     """
 
     held: Rows
     input: Input
     until: IntArray
     sources: IntArray
+    log: IntArray
+
+
+@kernel
+def _is_shared(side: Side) -> bool:
+    return side.log.shape[0] != 0
+
+
+@kernel
+def _find_first(h: IntArray, side: Side, i: int, other: Rows, key_hash: int) -> None:
+    """Finds the first partner of a row."""
+    columns, key_columns = side.input.columns, side.held.key_columns
+    h[PARTNER] = first_of(other, columns, i, key_columns, key_hash)
+    h[MET] = 0
 
 
 @kernel
@@ -45,15 +66,19 @@ def _enter(h: IntArray, side: Side, i: int, other: Rows) -> bool:
     A row whose ``until`` has passed is not held, but is still joined with the other side.
     """
     held, columns, ts, exp = side.held, side.input.columns, side.input.ts[i], side.input.exp[i]
-    if held.header[IS_BAG] != 0:
+    if _is_shared(side) and side.log[CHANGED, i] == NOTHING:
+        return False
+    key_hash = hash_in(columns, i, held.key_columns)
+    if _is_shared(side):
+        repeat(held, exp, side.log, i)
+    elif held.header[IS_BAG] != 0:
         if exp >= 0:
             bag.add(held, columns, i, exp)
         elif bag.take(held, columns, i, ~exp) == EMPTY:
             return False
-    elif side.until[i] > ts and not insert(held, columns, i, exp, side.until[i]):
+    elif side.until[i] > ts and not insert(held, columns, i, exp, side.until[i], key_hash):
         return False
-    h[PARTNER] = first_of(other, columns, i, held.key_columns)
-    h[MET] = 0
+    _find_first(h, side, i, other, key_hash)
     return True
 
 
@@ -88,11 +113,37 @@ def _meet(h: IntArray, side: Side, i: int, other: Rows, out: IntArray) -> bool:
 
 
 @kernel
+def _advance_one(h: IntArray, left: Side, right: Side, out: IntArray) -> int:
+    """Joins a batch of both sides over the index that both read; resumes from the header."""
+    held, batch = left.held, left.input
+    while True:
+        i = h[LEFT_ROW]
+        if h[IN_WORK] == FROM_LEFT:
+            if not _meet(h, left, i - 1, held, out):
+                return OUT_FULL
+            _enter(h, right, i - 1, held)
+            h[IN_WORK] = FROM_RIGHT
+        if h[IN_WORK] == FROM_RIGHT:
+            if not _meet(h, right, i - 1, held, out):
+                return OUT_FULL
+            h[IN_WORK] = EMPTY
+        if i == batch.ts.shape[0]:
+            return DONE
+        h[LEFT_ROW] += 1
+        if left.log[CHANGED, i] != NOTHING:
+            key_hash = hash_in(batch.columns, i, held.key_columns)
+            _find_first(h, left, i, held, key_hash)
+            h[IN_WORK] = FROM_LEFT
+
+
+@kernel
 def advance(h: IntArray, left: Side, right: Side, out: IntArray) -> int:
     """Joins both batches, merged by ts, left first; resumes from the header.
 
-    Sides are swept only between two rows.
+    Sides with an index of their own are swept only between two rows.
     """
+    if h[ONE_INDEX] != 0:
+        return _advance_one(h, left, right, out)
     left_ts, right_ts = left.input.ts, right.input.ts
     while True:
         if h[IN_WORK] == FROM_LEFT:
@@ -105,13 +156,13 @@ def advance(h: IntArray, left: Side, right: Side, out: IntArray) -> int:
             h[IN_WORK] = EMPTY
         i, j = h[LEFT_ROW], h[RIGHT_ROW]
         if i < left_ts.shape[0] and (j == right_ts.shape[0] or left_ts[i] <= right_ts[j]):
-            if is_due(left.held, left_ts[i]):
+            if not _is_shared(left) and is_due(left.held, left_ts[i]):
                 return SWEEP_DUE
             h[LEFT_ROW] += 1
             if _enter(h, left, i, right.held):
                 h[IN_WORK] = FROM_LEFT
         elif j < right_ts.shape[0]:
-            if is_due(right.held, right_ts[j]):
+            if not _is_shared(right) and is_due(right.held, right_ts[j]):
                 return RIGHT_SWEEP_DUE
             h[RIGHT_ROW] += 1
             if _enter(h, right, j, left.held):

@@ -31,8 +31,8 @@ ROW, DELTA, LEVEL, HELD, MET, OUT, LEVELS, HEADER_FIELDS = range(8)
 ATOM, PROBE, LIST, BEGIN, END, LEVEL_FIELDS = range(6)
 
 # Fields of a check: its kind, two variables and a number. A DIFFERENCE is x - y <= c, of integers;
-# UNEQUAL is x <> y, of vertices. Values of other types pass. OWN is: x belongs to partition c.
-KIND, FIRST_VARIABLE, SECOND_VARIABLE, BOUND, CHECK_FIELDS = range(5)
+# UNEQUAL is x <> y, of vertices. Values of other types pass. OWN is: x lies in part c of PARTS.
+KIND, FIRST_VARIABLE, SECOND_VARIABLE, BOUND, PARTS, CHECK_FIELDS = range(6)
 DIFFERENCE, UNEQUAL, OWN = range(3)
 
 
@@ -87,11 +87,12 @@ class Values(NamedTuple):
 
     Attributes:
         entries: the entries of the dictionary.
-        partitions: the partition of each value of a checked variable; empty without such a check.
+        hashes: of each value of a variable of an OWN check, the hash modulo a multiple of all
+            PARTS; empty without such a check.
     """
 
     entries: IntArray
-    partitions: IntArray
+    hashes: IntArray
 
 
 class Work(NamedTuple):
@@ -135,7 +136,8 @@ def _head(held: Relations, program: Program, work: Work, atom: int, index: int) 
 def _open_stage(held: Relations, program: Program, work: Work, delta: int, begin: int) -> None:
     """Chooses the shortest list of a stage to walk; its other atoms follow in order.
 
-    Sets the cursor of the first level, to EMPTY if one list has no row.
+    Without a variable to bind, the lists are the matching rows of each atom. Sets the cursor of the
+    first level, to EMPTY if one list has no row.
     """
     levels, heads = program.levels, held.heads
     end = levels[delta, begin, END]
@@ -152,9 +154,15 @@ def _open_stage(held: Relations, program: Program, work: Work, delta: int, begin
                 shortest, least, index = level, heads[slot, DEGREE], listed
                 work.cursor[begin] = heads[slot, FIRST]
     if shortest == EMPTY:  # the atoms of this stage have no further variable to bind
-        shortest, index = begin, levels[delta, begin, PROBE]
-        slot = _head(held, program, work, levels[delta, begin, ATOM], index)
-        work.cursor[begin] = heads[slot, FIRST]
+        for level in range(begin, end):
+            probed = levels[delta, level, PROBE]
+            slot = _head(held, program, work, levels[delta, level, ATOM], probed)
+            if heads[slot, FIRST] == EMPTY:
+                work.cursor[begin] = EMPTY
+                return
+            if shortest == EMPTY or heads[slot, DEGREE] < least:
+                shortest, least, index = level, heads[slot, DEGREE], probed
+                work.cursor[begin] = heads[slot, FIRST]
     work.chosen[begin], work.chosen[shortest] = shortest, begin
     work.chain[begin] = index
     for level in range(begin, end):
@@ -189,7 +197,7 @@ def _passes(program: Program, work: Work, of: Values, level: int) -> bool:
         if max(ready[x], ready[y]) == level:
             one, other = values[x], values[y]
             if checks[k, KIND] == OWN:
-                if of.partitions[one] != checks[k, BOUND]:
+                if of.hashes[one] % checks[k, PARTS] != checks[k, BOUND]:
                     return False
                 continue
             kind, kind_of_other = entries[one, vertices.LENGTH], entries[other, vertices.LENGTH]

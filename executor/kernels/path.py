@@ -20,13 +20,15 @@ from typing import NamedTuple
 from ..batch import FOREVER, IntArray
 from ..counters import ADDED_VALIDITY, DROPPED, Tally
 from .compiling import kernel
-from .edges import EXPIRY, NEXT_OUT, TARGET, Edges, enter
+from .edges import EXPIRY, NEXT_OUT, TARGET, Edges, enter, first_edge
 from .forest import (
     BLOCK,
     CAPACITY,
     CODE,
     FROM,
     MEMBERS,
+    PAIR_INPUT,
+    PAIRS,
     POOL_TOP,
     SEEN,
     STATE,
@@ -43,6 +45,7 @@ from .forest import (
     slot_of,
 )
 from .heap import pop, push
+from .pairs import take_pair
 from .stops import (
     ARENA_FULL,
     DONE,
@@ -51,6 +54,7 @@ from .stops import (
     MEMBERS_FULL,
     NODES_FULL,
     OUT_FULL,
+    PAIRS_FULL,
     POOL_FULL,
     SWEEP_DUE,
 )
@@ -189,12 +193,14 @@ def _improve(
 
     With deletions each accepting node reports its own values, and retracts a value that it
     replaces. Without deletions a value is reported only if it exceeds the values that other
-    accepting nodes of the vertex (its *rivals*) reported.
+    accepting nodes of the vertex (its *rivals*) reported. A value counts up to the expiry of the
+    pair, if an input has the pairs to report.
     """
     h, arena, rivals = search.header, search.arena, search.rivals
     nodes, node_map, pool = forest.nodes, forest.node_map, forest.pool
     accepting, finals = automaton.accepting, automaton.finals
     with_deletions = forest.header[WITH_DELETIONS] != 0
+    of_pairs = forest.header[PAIR_INPUT] != EMPTY
     state, code, width = nodes[node, STATE], nodes[node, CODE], nodes[node, WIDTH]
     first, last = nodes[node, FROM], nodes[node, UNTIL]
     top, written = h[ARENA_TOP], h[OUT]
@@ -251,6 +257,11 @@ def _improve(
         pool[slot, 1] = value
         arena[top, 0], arena[top, 1] = root, behind
         top += 1
+        if reports and of_pairs:
+            until = forest.pairs[find(forest.pairs, root, code), 2]
+            value, before, reported = min(value, until), min(before, until), min(reported, until)
+            if until <= now or (with_deletions and before == value):
+                continue
         if reports:
             for i in range(rival_count):
                 rival = rivals[i]
@@ -294,12 +305,12 @@ def _expand(
     function is called again from the start, which has no further effect on visited successors.
     """
     h, heap, moves = search.header, search.heap, automaton.moves
-    nodes, rows, adjacency = forest.nodes, edges.rows, edges.adjacency
+    nodes, rows = forest.nodes, edges.rows
     moves_of_state = automaton.moves_of_state
     code, state, width = nodes[node, CODE], nodes[node, STATE], nodes[node, WIDTH]
     for k in range(moves_of_state[state], moves_of_state[state + 1]):
         inverse = moves[k, MOVE_INVERSE]
-        edge = adjacency[find(adjacency, code, 2 * moves[k, MOVE_INPUT] + inverse), 2]
+        edge = first_edge(edges, code, 2 * moves[k, MOVE_INPUT] + inverse)
         while edge != EMPTY:
             through = min(width, rows[edge, EXPIRY])
             if through > now and (edge != h[NEW_EDGE] or k < current):
@@ -317,6 +328,34 @@ def _expand(
                     push(heap, h[HEAP_SIZE], through, to)
                     h[HEAP_SIZE] += 1
             edge = rows[edge, NEXT_OUT + inverse]
+    return DONE
+
+
+@kernel
+def _take_pair(
+    rows: IntArray,
+    automaton: Automaton,
+    edges: Edges,
+    forest: Forest,
+    h: IntArray,
+    out: IntArray,
+    tally: Tally,
+) -> int:
+    """Sets the expiry of the current row's pair, if its tree grows in this partition."""
+    row, finals = h[ROW], automaton.finals
+    if (rows[ROW_ROOTS, row] & 1) == 0:
+        return DONE
+    h[NEED] = 2 * finals.shape[0]
+    if h[OUT] + h[NEED] > out.shape[1]:
+        return OUT_FULL
+    if 2 * forest.header[PAIRS] >= forest.pairs.shape[0]:
+        return PAIRS_FULL
+    edges.header[ADDED] += 1
+    pair = (rows[ROW_SOURCE, row], rows[ROW_TARGET, row])
+    expiry = rows[ROW_EXP, row]
+    if expiry < 0:
+        expiry = ~expiry
+    h[OUT] = take_pair(pair, rows[ROW_TS, row], expiry, finals, forest, out, h[OUT], tally)
     return DONE
 
 
@@ -362,13 +401,20 @@ def advance(
             h[EXPANDING] = EMPTY
         row = h[ROW]
         if h[MOVE] == EMPTY:
-            if row == rows.shape[1] or rows[ROW_EXP, row] < 0:
+            if row == rows.shape[1]:
+                return DONE
+            if rows[ROW_EXP, row] < 0 and rows[ROW_INPUT, row] != forest.header[PAIR_INPUT]:
                 return DONE
             if is_sweep_due(edges.header, rows[ROW_TS, row]):
                 return SWEEP_DUE
             if edges.header[COUNT] == edges.rows.shape[0]:
                 return EDGES_FULL
-            if not _begin_row(rows, automaton, edges, h):
+            if rows[ROW_INPUT, row] == forest.header[PAIR_INPUT]:
+                status = _take_pair(rows, automaton, edges, forest, h, out, tally)
+                if status != DONE:
+                    return status
+                h[ROW] += 1
+            elif not _begin_row(rows, automaton, edges, h):
                 h[ROW] += 1
         elif h[MOVE] == moves_of_input[rows[ROW_INPUT, row] + 1]:
             h[MOVE] = EMPTY

@@ -18,8 +18,8 @@ from ..batch import IntArray
 from ..counters import Tally
 from . import path
 from .compiling import kernel
-from .edges import EXPIRY, NEXT_OUT, SOURCE, TARGET, Edges, find_edge
-from .forest import BLOCK, CAPACITY, CODE, NODE, PREVIOUS, STATE, Forest, slot_of
+from .edges import EXPIRY, NEXT_OUT, SOURCE, TARGET, Edges, find_edge, first_edge
+from .forest import BLOCK, CAPACITY, CODE, NODE, PAIR_INPUT, PREVIOUS, STATE, Forest, slot_of
 from .heap import pop, push
 from .path import (
     MOVE_INPUT,
@@ -122,12 +122,12 @@ def _spread(
     at: int, now: int, automaton: Automaton, edges: Edges, forest: Forest, losses: Losses
 ) -> bool:
     """Drops the values that may depend on the lost value ``at``; False: ``lost`` is full."""
-    moves, rows, adjacency = automaton.moves, edges.rows, edges.adjacency
+    moves, rows = automaton.moves, edges.rows
     root, node, before = losses.lost[at, ROOT], losses.lost[at, AT_NODE], losses.lost[at, BEFORE]
     code, state = forest.nodes[node, CODE], forest.nodes[node, STATE]
     for k in range(automaton.moves_of_state[state], automaton.moves_of_state[state + 1]):
         inverse = moves[k, MOVE_INVERSE]
-        edge = adjacency[find(adjacency, code, 2 * moves[k, MOVE_INPUT] + inverse), 2]
+        edge = first_edge(edges, code, 2 * moves[k, MOVE_INPUT] + inverse)
         while edge != EMPTY:
             if rows[edge, EXPIRY] > now:
                 to = _node(forest, rows[edge, TARGET - inverse], moves[k, MOVE_NEXT])
@@ -155,7 +155,7 @@ def _longest(
     vertex of high degree does not slow down small trees. No value exceeds the value ``before``,
     which also ends the search.
     """
-    moves, rows, adjacency = automaton.moves, edges.rows, edges.adjacency
+    moves, rows = automaton.moves, edges.rows
     nodes, trees, members = forest.nodes, forest.trees, forest.members
     code, state = nodes[node, CODE], nodes[node, STATE]
     best = now
@@ -169,7 +169,7 @@ def _longest(
                 best = max(best, rows[edge, EXPIRY])
             continue
         back = 1 - inverse
-        edge = adjacency[find(adjacency, code, 2 * number + back), 2]
+        edge = first_edge(edges, code, 2 * number + back)
         member = trees[find(trees, root, 0), 2]
         while EMPTY not in (edge, member) and best < before:
             if rows[edge, EXPIRY] > best:
@@ -192,14 +192,14 @@ def _fill(now: int, automaton: Automaton, edges: Edges, forest: Forest, losses: 
     Values pushed meanwhile are not wider, so this value stays on top until it is removed.
     """
     h, lost, heap, pool = losses.header, losses.lost, losses.heap, forest.pool
-    moves, rows, adjacency = automaton.moves, edges.rows, edges.adjacency
+    moves, rows = automaton.moves, edges.rows
     width, at = heap[0, 0], heap[0, 1]
     root, node = lost[at, ROOT], lost[at, AT_NODE]
     if pool[_slot(forest, node, root), 1] == width:  # else a longer path replaced the value
         code, state = forest.nodes[node, CODE], forest.nodes[node, STATE]
         for k in range(automaton.moves_of_state[state], automaton.moves_of_state[state + 1]):
             inverse = moves[k, MOVE_INVERSE]
-            edge = adjacency[find(adjacency, code, 2 * moves[k, MOVE_INPUT] + inverse), 2]
+            edge = first_edge(edges, code, 2 * moves[k, MOVE_INPUT] + inverse)
             while edge != EMPTY:
                 passed = min(width, rows[edge, EXPIRY])
                 if passed > now:
@@ -282,7 +282,12 @@ def _report(
     for at in range(losses.header[LOST]):
         root, node, before = lost[at, ROOT], lost[at, AT_NODE], lost[at, BEFORE]
         after = forest.pool[_slot(forest, node, root), 1]
-        if accepting[nodes[node, STATE]] == 0 or after == before:
+        if accepting[nodes[node, STATE]] == 0:
+            continue
+        if forest.header[PAIR_INPUT] != EMPTY:
+            until = forest.pairs[find(forest.pairs, root, nodes[node, CODE]), 2]
+            after, before = min(after, until), min(before, until)
+        if after == before or before <= now:
             continue
         for exp in (after, ~before):
             if exp < 0 or exp > now:

@@ -1,8 +1,13 @@
-"""The region of a new edge, which SIMPLE_PATH searches (:mod:`headrace.executor.kernels.simple`).
+"""The region of a new edge, which SIMPLE_PATH and TRAIL_PATH search
+(:mod:`headrace.executor.kernels.simple`).
 
 The region has the product nodes (vertex, state) that a walk connects with the edge, and the arcs
 between them. Layer 0 has the nodes before the edge, layer 1 the nodes after it. Each node has the
 width (the smallest expiry) of the widest walk between it and the edge.
+
+A path may not visit a vertex twice. With TRAILS that holds only for negative codes: these stand for
+edges, in a graph where an edge is a vertex between its two ends. A search may visit the nodes of
+any other vertex in any order, so each of them counts as a vertex of its own.
 """
 
 from __future__ import annotations
@@ -11,7 +16,7 @@ from typing import NamedTuple
 
 from ..batch import IntArray
 from .compiling import kernel
-from .edges import EDGE_FIELDS, EXPIRY, NEXT_OUT, TARGET, Edges
+from .edges import EDGE_FIELDS, EXPIRY, NEXT_OUT, TARGET, Edges, first_edge
 from .heap import pop, push
 from .path import (
     MOVE_INVERSE,
@@ -41,8 +46,9 @@ from .tables import EMPTY, find
     STEPS,  # steps of branch and bound for the current edge
     MARK,  # the number of the latest search
     CONFLICT,  # the node where the latest walk repeats a vertex, or EMPTY
+    TRAILS,  # 1 if vertices with codes from 0 on may be visited again
     HEADER_FIELDS,
-) = range(15)
+) = range(16)
 
 # An edge has a further field here: the vertices that are roots in this partition, as ROW_ROOTS.
 OWNED = EDGE_FIELDS
@@ -114,6 +120,12 @@ class Region(NamedTuple):
 
 
 @kernel
+def _may_repeat(h: IntArray, code: int) -> bool:
+    """Whether a path may visit a vertex again."""
+    return h[TRAILS] != 0 and code >= 0
+
+
+@kernel
 def _node(region: Region, code: int, state: int, layer: int) -> int:
     """Finds or adds a node of the region; EMPTY if there is no room for it."""
     h, nodes, vertices, index = region.header, region.nodes, region.vertices, region.node_map
@@ -125,14 +137,16 @@ def _node(region: Region, code: int, state: int, layer: int) -> int:
         return EMPTY
     h[NODES] = node + 1
     index[slot, 0], index[slot, 1], index[slot, 2] = code, 2 * state + layer, node
-    code_slot = find(index, code, EMPTY)
-    if index[code_slot, 2] == EMPTY:
-        vertex = h[VERTICES]
+    code_slot = slot if _may_repeat(h, code) else find(index, code, EMPTY)
+    vertex = h[VERTICES]
+    if code_slot != slot and index[code_slot, 2] != EMPTY:
+        vertex = index[code_slot, 2]
+    else:
         h[VERTICES] += 1
-        index[code_slot, 0], index[code_slot, 1], index[code_slot, 2] = code, EMPTY, vertex
+        if code_slot != slot:
+            index[code_slot, 0], index[code_slot, 1], index[code_slot, 2] = code, EMPTY, vertex
         vertices[vertex, CODE], vertices[vertex, CODE_SLOT] = code, code_slot
         vertices[vertex, MARKED], vertices[vertex, FIRST_NODE] = 0, EMPTY
-    vertex = index[code_slot, 2]
     nodes[node, VERTEX], nodes[node, NEXT_NODE] = vertex, vertices[vertex, FIRST_NODE]
     vertices[vertex, FIRST_NODE] = node
     nodes[node, STATE], nodes[node, LAYER], nodes[node, SLOT] = state, layer, slot
@@ -176,7 +190,7 @@ def _explore(
         region: the region.
     """
     h, nodes, vertices, heap = region.header, region.nodes, region.vertices, region.heap
-    rows, adjacency = edges.rows, edges.adjacency
+    rows = edges.rows
     layer, first = nodes[start, LAYER], vertices[nodes[start, VERTEX], CODE]
     heap[0, 0], heap[0, 1] = nodes[start, WIDTH], start
     size = 1
@@ -190,11 +204,12 @@ def _explore(
         for k in range(steps.of_state[state], steps.of_state[state + 1]):
             key, there = steps.rows[k, STEP_KEY], steps.rows[k, STEP_THERE]
             back = key & 1
-            edge = adjacency[find(adjacency, code, key), 2]
+            edge = first_edge(edges, code, key)
             while edge != EMPTY:
                 other, expiry = rows[edge, TARGET - back], rows[edge, EXPIRY]
                 own = layer == 1 or there != 0 or (rows[edge, OWNED] >> (1 - back)) & 1
-                if expiry > now and own and other not in (first, avoided) and edge != h[NEW_EDGE]:
+                visited = other in (first, avoided) and not _may_repeat(h, other)
+                if expiry > now and own and not visited and edge != h[NEW_EDGE]:
                     reached = _node(region, other, there, layer)
                     if reached == EMPTY or h[ARCS] == region.arcs.shape[0]:
                         return False

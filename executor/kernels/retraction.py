@@ -12,7 +12,7 @@ from __future__ import annotations
 from ..batch import IntArray
 from . import bag
 from .compiling import kernel
-from .rows import COPIES, EXPIRY, NEXT, Input, Rows, first_of, is_due
+from .rows import COPIES, EXPIRY, NEXT, Input, Rows, first_of, hash_in, is_due
 from .stops import DONE, OUT_FULL, SWEEP_DUE
 from .tables import EMPTY
 
@@ -44,7 +44,8 @@ def retract(h: IntArray, batch: Input, held: Rows, out: IntArray) -> int:
                 h[OUT] += 1
                 h[ROW] += 1
                 continue
-            h[CHAIN] = first_of(held, columns, i, held.key_columns)
+            hashed = hash_in(columns, i, held.key_columns)
+            h[CHAIN] = first_of(held, columns, i, held.key_columns, hashed)
             h[UNMATCHED] += bag.latest(held, h[CHAIN], COPIES, now) <= now
         while h[CHAIN] != EMPTY:
             row = h[CHAIN]
@@ -74,7 +75,8 @@ def changes_of_edges(h: IntArray, batch: Input, held: Rows, out: IntArray) -> in
         now = ts[i]
         if is_due(held, now):
             return SWEEP_DUE
-        first = first_of(held, columns, i, held.columns)
+        hashed = hash_in(columns, i, held.columns)
+        first = first_of(held, columns, i, held.columns, hashed)
         before = bag.latest(held, first, COPIES, now)
         if exp[i] >= 0:
             row = bag.add(held, columns, i, exp[i])

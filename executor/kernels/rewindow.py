@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ..batch import FOREVER, IntArray
 from .compiling import kernel
-from .rows import EXPIRY, UNTIL, Input, Rows, append, find_value, hash_in, is_due
+from .rows import EXPIRY, UNTIL, Input, Rows, append, find_value, hash_in, is_due, row_at
 from .stops import DONE, SWEEP_DUE
 from .tables import EMPTY
 
@@ -40,11 +40,11 @@ def advance(
             return SWEEP_DUE
         hashed = hash_in(columns, i, held.columns)
         slot = find_value(held, columns, i, hashed)
-        row = held.values[slot, 1]
+        row = row_at(held.values, slot)
         until = exp[i] + 1 if exp[i] < FOREVER else FOREVER
         reported = ts[i]
         if row == EMPTY:
-            row = append(held, columns, i, ts[i], until, hashed, slot)
+            row = append(held, columns, i, ts[i], hashed, slot, hashed)
         elif ts[i] < rows[row, until_at]:
             if until <= rows[row, until_at]:
                 start[i], end[i] = -1, 0

@@ -1,4 +1,4 @@
-"""SIMPLE_PATH: incremental results of simple paths as edges arrive.
+"""SIMPLE_PATH and TRAIL_PATH: incremental results of simple paths and trails as edges arrive.
 
 Finding a path of largest expiry that repeats no vertex is NP-hard in general (already for
 ``(a·a)+``), and a spanning tree of walks does not contain it. So the state is only the valid edges
@@ -13,12 +13,16 @@ edge. For each root and end whose widest walk exceeds the reported expiry:
   simple path is wider than the widest walk;
 * else branch and bound finds it (:mod:`headrace.executor.kernels.simple_search`).
 
+TRAIL_PATH runs the same search over a graph in which each edge is a vertex between its two ends,
+and only these vertices may not be repeated. A trail need not visit a node of the product graph
+twice: without the part between the two visits it is still a trail, and its word is still accepted.
+
 Branch and bound may visit exponentially many nodes; a budget of steps bounds it for each edge.
 """
 
 from __future__ import annotations
 
-from ..batch import FOREVER, IntArray
+from ..batch import IntArray
 from .compiling import kernel
 from .edges import Edges, enter
 from .path import (
@@ -42,6 +46,7 @@ from .region import (
     ROOTS_FOUND,
     ROW,
     STEPS,
+    TRAILS,
     VERTEX,
     WIDTH,
     Region,
@@ -60,7 +65,7 @@ from .stops import (
     SWEEP_DUE,
 )
 from .store import ADDED, COUNT, is_sweep_due
-from .tables import EMPTY, find, put
+from .tables import EMPTY, find
 
 
 @kernel
@@ -96,7 +101,8 @@ def _report_pairs(
         bound = min(nodes[root, WIDTH], nodes[end, WIDTH])
         slot = find(pairs, x, y)
         reported = max(now, pairs[slot, 2])  # EMPTY is below every time
-        if x != y and bound > reported:
+        apart = h[TRAILS] != 0 or x not in (y, -2 - y)  # -2 - y stands for the source y
+        if apart and bound > reported:
             if h[OUT] == out.shape[1]:
                 return OUT_FULL
             if 2 * h[PAIRS] >= pairs.shape[0]:
@@ -162,23 +168,3 @@ def advance(
             clear(region)
             h[PAIR] = EMPTY
             h[MOVE] += 1
-
-
-@kernel
-def count_valid_pairs(pairs: IntArray, now: int) -> tuple[int, int]:
-    """The number of pairs that :func:`copy_valid_pairs` keeps, and of those that never expire."""
-    count = lasting = 0
-    for slot in range(pairs.shape[0]):
-        if pairs[slot, 2] > now:
-            count += 1
-            if pairs[slot, 2] == FOREVER:
-                lasting += 1
-    return count, lasting
-
-
-@kernel
-def copy_valid_pairs(old: IntArray, fresh: IntArray, now: int) -> None:
-    """Copies the pairs valid after ``now`` into a fresh table."""
-    for slot in range(old.shape[0]):
-        if old[slot, 2] > now:
-            put(fresh, old[slot, 0], old[slot, 1], old[slot, 2])

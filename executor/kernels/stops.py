@@ -21,4 +21,6 @@ from __future__ import annotations
     OUT_FULL,
     NO_PATH,
     OVER_BUDGET,
-) = range(15)
+    GROUPS_FULL,
+    LIMBS_FULL,
+) = range(17)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from ..batch import IntArray
 from .compiling import kernel
-from .edges import EXPIRY, NEXT_OUT, SOURCE, TARGET, Edges, enter
+from .edges import EXPIRY, NEXT_OUT, SOURCE, TARGET, Edges, enter, first_edge
 from .path import ROW_EXP, ROW_INPUT, ROW_SOURCE, ROW_TARGET, ROW_TS
 from .region import STEP_KEY, STEP_THERE, Stepping
 from .stops import (
@@ -116,7 +116,7 @@ def _search(
     continue from (EMPTY: there is no room).
     """
     h, nodes = search.header, search.nodes
-    rows, adjacency, backwards = edges.rows, edges.adjacency, stepping.backwards
+    rows, backwards = edges.rows, stepping.backwards
     if h[FOUND] == 0:
         for state in range(stepping.accepting.shape[0]):
             if stepping.accepting[state] != 0:
@@ -130,7 +130,7 @@ def _search(
             kind, before = backwards.rows[step, STEP_KEY], backwards.rows[step, STEP_THERE]
             # A backward step uses the adjacency list of the edge's other vertex.
             inverse = 1 - (kind & 1)
-            edge = adjacency[find(adjacency, vertex, kind ^ 1), 2]
+            edge = first_edge(edges, vertex, kind ^ 1)
             while edge != EMPTY:
                 if rows[edge, EXPIRY] >= exp:
                     if h[FOUND] == nodes.shape[0]:
@@ -175,7 +175,7 @@ def _simple(
     0 if there is none, EMPTY beyond the budget.
     """
     nodes, index, stack = search.nodes, search.node_map, search.stack
-    rows, adjacency, forwards = edges.rows, edges.adjacency, stepping.forwards
+    rows, forwards = edges.rows, stepping.forwards
     depth = taken = 0
     stack[0, ON_PATH], stack[0, NEXT_MOVE], stack[0, NEXT_EDGE] = (
         start,
@@ -198,10 +198,7 @@ def _simple(
             continue
         kind, after = forwards.rows[move, STEP_KEY], forwards.rows[move, STEP_THERE]
         inverse = kind & 1
-        if edge == EMPTY:
-            edge = adjacency[find(adjacency, vertex, kind), 2]
-        else:
-            edge = rows[edge, NEXT_OUT + inverse]
+        edge = first_edge(edges, vertex, kind) if edge == EMPTY else rows[edge, NEXT_OUT + inverse]
         if edge == EMPTY:
             stack[depth, NEXT_MOVE], stack[depth, NEXT_EDGE] = move + 1, EMPTY
             continue

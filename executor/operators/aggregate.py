@@ -2,262 +2,155 @@
 
 All input rows of one ts are one change. A result row ends at a tick only if all arrivals and
 expiries of that tick together change its values. So a result row is returned only after application
-time has *passed* its end.
+time has *passed* its end, or, by :class:`RetractingAggregate`, its begin.
 
 The state is a function of the valid input and of the *open* result rows: the begin of an open row
-does not follow from the valid input. So the open rows are extra state in a checkpoint
-(:meth:`AggregateOperator.extra_state`). With a period no row is open between two reports.
+does not follow from the valid input. So a checkpoint has the open rows, too, and each micro-batch
+stores their changes (:meth:`AggregateOperator.open_row_changes`). With a period no row is open
+between two reports.
 """
 
 from __future__ import annotations
 
-import json
-import zlib
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
+from ...algebra.aggregates import Function
 from ...algebra.physical import AggregateRows
 from ..batch import FOREVER, Batch, IntArray, lasting
 from ..dictionary import Dictionary
-from .accumulators import Accumulator, accumulator
-from .valid_values import ValidValues, Value, next_multiple, values_of
+from ..kernels import aggregate as kernel
+from ..kernels import aggregate_groups as layout
+from ..kernels import stops, vertices
+from ..kernels.rows import FREED, PREVIOUS, TOP, Input
+from ..kernels.tables import EMPTY
+from .aggregate_state import Bags, ExactSums, Groups
+from .base import Results, drive
+from .valid_values import ValidValues
 
-Row = tuple[Any, ...]
-"""The values of the aggregates of one group."""
+_FUNCTIONS: Final[dict[Function, int]] = {
+    "count": layout.COUNTED,
+    "count_distinct": layout.DISTINCT,
+    "sum": layout.SUM,
+    "avg": layout.MEAN,
+    "min": layout.LEAST,
+    "max": layout.GREATEST,
+}
 
 
-@dataclass(slots=True)
-class _Group:
-    """The valid rows of one key.
+class RetractingAggregate:
+    """Holds the valid rows, and a group for each key with the aggregates of its rows.
 
-    Attributes:
-        accumulators: one for each aggregate.
-        rows: the number of valid rows.
-        open: the aggregates of the open result row; None if there is none.
-        since: the begin of the open row, in ticks.
+    Over deletions the input is coalesced, so a retraction ends the validity of its value. A row is
+    given after the instant of its begin and retracted when it ends, so no row is open: the given
+    rows follow from the valid input, and from the rows that expired at the present time.
+
+    A given row expires at the first multiple of ``renewal`` after all rows of its group, and is
+    given anew when that changes. So its expiry follows from the valid input too, and a rebuilt
+    operator retracts exactly the row that its consumers hold.
+
+    Args:
+        operator: the aggregation.
+        width: the number of columns of the input.
+        dictionary: the dictionary of the codes in rows.
+        renewal: in ticks; 0 gives a row when it is final.
     """
 
-    accumulators: tuple[Accumulator, ...]
-    rows: int = 0
-    open: Row | None = None
-    since: int = 0
-
-    def row(self) -> Row | None:
-        return tuple([a.result() for a in self.accumulators]) if self.rows else None
-
-
-@dataclass(slots=True)
-class _Lines:
-    """Result rows: keys, aggregates and validity."""
-
-    keys: list[Value] = field(default_factory=list)
-    rows: list[Row] = field(default_factory=list)
-    ts: list[int] = field(default_factory=list)
-    exp: list[int] = field(default_factory=list)
-
-    def add(self, key: Value, row: Row, ts: int, exp: int) -> None:
-        self.keys.append(key)
-        self.rows.append(row)
-        self.ts.append(ts)
-        self.exp.append(exp)
-
-
-class AggregateOperator:
-    """Holds the valid rows with their aggregated values, and a group for each key.
-
-    Over deletions the input is coalesced, so a retraction ends the validity of its value.
-    """
-
-    def __init__(self, operator: AggregateRows, dictionary: Dictionary) -> None:
+    def __init__(
+        self, operator: AggregateRows, width: int, dictionary: Dictionary, renewal: int
+    ) -> None:
         self._operator = operator
         self._dictionary = dictionary
         # count(*) reads no column: it counts each row.
-        self._looked_at = sorted({c for _, c in operator.aggregates if c is not None})
-        place = {column: i for i, column in enumerate(self._looked_at)}
-        self._places = [None if c is None else place[c] for _, c in operator.aggregates]
-        self._held = ValidValues()
-        self._arguments: dict[Value, Row] = {}
-        self._groups: dict[Value, _Group] = {}
-        self._changed: dict[Value, None] = {}
-        self._at: int | None = None
-        self._lines = _Lines()
+        looked_at = {c for _, c in operator.aggregates if c is not None}
+        self._held_columns = sorted({*operator.keys, *looked_at})
+        calls = [(_FUNCTIONS[f], EMPTY if c is None else c) for f, c in operator.aggregates]
+        self._calls: IntArray = np.array(calls, np.int64).reshape(len(calls), 2)
+        self._values = ValidValues(width)
+        self._groups = Groups(len(operator.keys), len(calls))
+        self._bags = Bags()
+        self._sums = ExactSums()
+        self._fresh: IntArray = np.empty(2 * len(calls), np.int64)
+        self._h: IntArray = np.zeros(layout.HEADER_FIELDS, np.int64)
+        self._h[layout.EVERY] = operator.every or 0
+        self._h[layout.RENEWAL] = renewal
+        self._h[layout.LIMBS_FREE] = EMPTY
 
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
-        """The result rows that end before the largest ts of the input rows."""
+        """The result rows that end, or the changes, before the largest ts of the input rows."""
         (batch,) = inputs
-        if len(batch):
-            self._dictionary.hold(batch.columns[list(self._operator.keys)], lasting(batch.exp))
-        arguments = self._decoded(batch)
-        rows = zip(values_of(batch), arguments, batch.ts.tolist(), batch.exp.tolist(), strict=True)
-        for value, looked_at, ts, exp in rows:
-            if ts != self._at:
-                self._pass(ts)
-            if exp < 0:
-                if self._held.remove(value):
-                    self._leave(value)
-            elif self._held.add(value, exp):
-                self._arguments[value] = looked_at
-                self._enter(value, looked_at)
-        return self._results(wanted)
+        if not len(batch):
+            return Batch.empty(len(self._operator.output))
+        self._dictionary.hold(batch.columns[self._held_columns], lasting(batch.exp))
+        keys = batch.columns[list(self._operator.keys)]
+        rows = Input(*batch.arrays)
+        self._h[layout.ROW] = 0
+        return self._driven(lambda out: kernel.take(self._state, rows, keys, out), wanted)
 
     def advance(self, now: int, wanted: bool) -> Batch:
-        """The result rows that end before ``now``; at the end of the input, all open rows."""
-        if self._at is not None:
-            self._pass(now)
-            if now == FOREVER:
-                self._end()
-        return self._results(wanted)
-
-    def _decoded(self, batch: Batch) -> list[Row]:
-        """The aggregated values of each row."""
-        if not self._looked_at or not len(batch):
-            return [()] * len(batch)
-        columns = [self._dictionary.decode(batch.columns[c]).to_pylist() for c in self._looked_at]
-        return list(zip(*columns, strict=True))
-
-    # -- rows come and go ----------------------------------------------------------------------
-
-    def _key(self, value: Value) -> Value:
-        return tuple([value[column] for column in self._operator.keys])
-
-    def _enter(self, value: Value, looked_at: Row) -> None:
-        key = self._key(value)
-        group = self._groups.get(key)
-        if group is None:
-            calls = self._operator.aggregates
-            group = self._groups[key] = _Group(tuple([accumulator(f) for f, _ in calls]))
-        group.rows += 1
-        for place, kept in zip(self._places, group.accumulators, strict=True):
-            argument = True if place is None else looked_at[place]
-            if argument is not None:
-                kept.add(argument)
-        self._changed[key] = None
-
-    def _leave(self, value: Value) -> None:
-        key = self._key(value)
-        group = self._groups[key]
-        looked_at = self._arguments.pop(value)
-        group.rows -= 1
-        for place, kept in zip(self._places, group.accumulators, strict=True):
-            argument = True if place is None else looked_at[place]
-            if argument is not None:
-                kept.remove(argument)
-        self._changed[key] = None
-
-    # -- time passes ---------------------------------------------------------------------------
-
-    def _pass(self, now: int) -> None:
-        """Advances application time to ``now`` and drops the rows that expire until then."""
-        if self._at is None:
-            self._at = now
-        while (first := self._held.first()) <= now and first < FOREVER:
-            self._settle(first)
-            for value in self._held.expired(first):
-                self._leave(value)
+        """The result rows that end, or the changes, before ``now``; all at the end of the input."""
+        if not self._h[layout.STARTED] or self._h[layout.AT] == FOREVER:
+            return Batch.empty(len(self._operator.output))
         if now < FOREVER:
-            self._settle(now)
+            return self._driven(lambda out: kernel.pass_time(self._state, now, out), wanted)
+        return self._driven(lambda out: kernel.end(self._state, out), wanted)
 
-    def _settle(self, now: int) -> None:
-        """Closes all changes before ``now``, and reports at the multiples of the period."""
-        assert self._at is not None
-        if now <= self._at:
-            return
-        every = self._operator.every
-        self._close(self._at)
-        if every is not None:
-            for tick in range(next_multiple(self._at, every), now, every):
-                if not self._groups:
-                    break
-                self._emit_open(tick, tick + every)
-        self._at = now
+    def _driven(self, step: Callable[[IntArray], int], wanted: bool) -> Batch:
+        h, width = self._h, len(self._operator.keys) + len(self._fresh)
+        results = Results(width, wanted)
 
-    def _close(self, now: int) -> None:
-        """Ends the open rows of the groups that changed at ``now``, and opens their new rows."""
-        for key in self._changed:
-            group = self._groups[key]
-            row = group.row()
-            if row != group.open:
-                if group.open is not None and self._operator.every is None:
-                    self._lines.add(key, group.open, group.since, now)
-                group.open, group.since = row, now
-            if row is None:
-                del self._groups[key]
-        self._changed.clear()
+        def take() -> None:
+            results.drain(h, layout.OUT, layout.NEED)
 
-    def _emit_open(self, ts: int, exp: int) -> None:
-        for key, group in self._groups.items():
-            if group.open is not None:
-                self._lines.add(key, group.open, ts, exp)
+        remedies = {
+            stops.OUT_FULL: take,
+            stops.SWEEP_DUE: self._values.enlarge,
+            stops.GROUPS_FULL: self._groups.enlarge,
+            stops.NODES_FULL: self._bags.enlarge,
+            stops.LIMBS_FULL: self._sums.enlarge,
+        }
+        drive(lambda: step(results.buffer), remedies)
+        h[layout.NEED] = 0
+        take()
+        rows = results.batch()
+        self._written(rows)
+        return self._results(rows)
 
-    def _end(self) -> None:
-        """Emits the open rows at the end of the input: they never expire."""
-        assert self._at is not None
-        self._close(self._at)
-        every = self._operator.every
-        for key, group in self._groups.items():
-            assert group.open is not None
-            since = group.since if every is None else next_multiple(self._at, every)
-            self._lines.add(key, group.open, since, FOREVER)
-            group.open = None
-        self._at = FOREVER
+    def _written(self, rows: Batch) -> None:
+        """Does nothing: rows that are given follow from the input."""
 
-    # -- results -------------------------------------------------------------------------------
+    @property
+    def _state(self) -> layout.Aggregates:
+        return layout.Aggregates(
+            self._h,
+            self._values.expiring,
+            self._groups.arrays,
+            self._groups.changed,
+            self._bags.arrays(self._dictionary),
+            self._sums.limbs,
+            self._calls,
+            self._fresh,
+            self._sums.scratch,
+        )
 
-    def _results(self, wanted: bool) -> Batch:
-        lines, self._lines = self._lines, _Lines()
-        output = self._operator.output
-        if not wanted or not lines.ts:
+    def _results(self, rows: Batch) -> Batch:
+        """The output columns, with codes for the kinds and bits of aggregates; sorted by ts."""
+        output, width = self._operator.output, len(self._operator.keys)
+        if not len(rows):
             return Batch.empty(len(output))
-        ts, exp = np.array(lines.ts, np.int64), np.array(lines.exp, np.int64)
-        keys = np.array(lines.keys, np.int64).reshape(len(ts), len(self._operator.keys)).T
-        values = list(zip(*lines.rows, strict=True))
-        columns = np.empty((len(output), len(ts)), np.int64)
+        rows = rows.take(np.argsort(rows.ts, kind="stable"))
+        columns, until = np.empty((len(output), len(rows)), np.int64), lasting(rows.exp)
         for i, place in enumerate(output):
-            if place < len(keys):
-                columns[i] = keys[place]
+            if place < width:
+                columns[i] = rows.columns[place]
             else:
-                columns[i] = codes_of(values[place - len(keys)], exp, self._dictionary)
-        order = np.argsort(ts, kind="stable")
-        return Batch(columns, ts, exp).take(order)
-
-    # -- state ---------------------------------------------------------------------------------
-
-    def extra_state(self) -> bytes | None:
-        """The open rows; None with a period, which leaves no row open."""
-        if self._operator.every is not None:
-            return None
-        keys = [key for key, group in self._groups.items() if group.open is not None]
-        codes = np.array(keys, np.int64).reshape(len(keys), len(self._operator.keys)).T
-        columns = [self._dictionary.decode(own).to_pylist() for own in codes]
-        values = zip(*columns, strict=True) if columns else iter([()] * len(keys))
-        groups = (self._groups[key] for key in keys)
-        rows = [[*v, g.since, *(g.open or ())] for v, g in zip(values, groups, strict=True)]
-        return zlib.compress(json.dumps(rows).encode(), 1)
-
-    def restore(self, state: bytes, now: int) -> None:
-        """Restores the :meth:`extra_state` of ``now``, after a replay of the input valid then."""
-        rows = json.loads(zlib.decompress(state))
-        width = len(self._operator.keys)
-        until = np.full(len(rows), now + 1, np.int64)
-        columns = [
-            codes_of([row[i] for row in rows], until, self._dictionary).tolist()
-            for i in range(width)
-        ]
-        keys = list(zip(*columns, strict=True)) if columns else [()] * len(rows)
-        for group in self._groups.values():
-            group.open = None
-        for key, row in zip(keys, rows, strict=True):
-            if key not in self._groups:
-                calls = self._operator.aggregates
-                self._groups[key] = _Group(tuple([accumulator(f) for f, _ in calls]))
-            group = self._groups[key]
-            group.since, group.open = row[width], tuple(row[width + 1 :])
-        self._changed = dict.fromkeys(self._groups)
-        self._at = now
+                at = width + 2 * (place - width)
+                kinds, bits = rows.columns[at], rows.columns[at + 1]
+                columns[i] = _codes_of_bits(kinds, bits, until, self._dictionary)
+        return Batch(columns, rows.ts, rows.exp)
 
     def tick(self, now: int) -> None:
         """Does nothing: :meth:`process` and :meth:`advance` drop expired rows."""
@@ -268,12 +161,89 @@ class AggregateOperator:
     @property
     def entries(self) -> int:
         """Rows and groups held."""
-        return len(self._held) + len(self._groups)
+        return self._values.entries + self._groups.entries
 
     @property
     def nbytes(self) -> int:
-        """An estimate of the memory for state, in bytes."""
-        return self._held.nbytes + 200 * len(self._arguments) + 500 * len(self._groups)
+        """Bytes of memory allocated for state."""
+        parts = (self._values, self._groups, self._bags, self._sums)
+        return sum(part.nbytes for part in parts)
+
+
+class AggregateOperator(RetractingAggregate):
+    """Gives a row when it is final.
+
+    Attributes:
+        records_changes: whether to record the keys of rows that end, for :meth:`open_row_changes`.
+    """
+
+    def __init__(self, operator: AggregateRows, width: int, dictionary: Dictionary) -> None:
+        super().__init__(operator, width, dictionary, 0)
+        self.records_changes = False
+        self._ended: list[IntArray] = []
+        self._stored_until = EMPTY
+
+    def _written(self, rows: Batch) -> None:
+        """Records the keys of rows that end."""
+        if self.records_changes and len(rows) and self._operator.every is None:
+            self._ended.append(rows.columns[: len(self._operator.keys)].copy())
+
+    def open_row_changes(self) -> Batch | None:
+        """The open rows that ended or began since the last call; None with a period."""
+        if self._operator.every is not None:
+            return None
+        width, groups = len(self._operator.keys), self._groups.arrays.rows
+        used = groups[: self._groups.header[TOP]]
+        # Changes are closed in the order of time: a row that began since the last call has a begin
+        # at or after the time of that call.
+        begun = used[used[:, width + layout.SINCE] >= self._stored_until]
+        begun = begun[
+            (begun[:, width + PREVIOUS] != FREED) & (begun[:, width + layout.IS_OPEN] != 0)
+        ]
+        ended = np.concatenate([np.empty((width, 0), np.int64), *self._ended], axis=1)
+        self._ended.clear()
+        if self._h[layout.STARTED]:
+            self._stored_until = int(self._h[layout.AT])
+        return self._changes(ended, begun)
+
+    def _changes(self, ended: IntArray, begun: IntArray) -> Batch:
+        """The keys of ended rows and the groups of begun ones as rows."""
+        width, gone = len(self._operator.keys), ended.shape[1]
+        total = gone + len(begun)
+        columns = np.empty((width + len(self._calls), total), np.int64)
+        columns[:width, :gone], columns[:width, gone:] = ended, begun[:, :width].T
+        until = np.full(total, max(0, self._stored_until), np.int64)
+        if gone:
+            columns[width:, :gone] = self._dictionary.encode(pa.nulls(1), until[:1])
+        values = begun[:, self._groups.open_fields]
+        for k in range(len(self._calls)):
+            kinds, bits = values[:, 2 * k], values[:, 2 * k + 1]
+            columns[width + k, gone:] = _codes_of_bits(kinds, bits, until[gone:], self._dictionary)
+        ts, exp = np.zeros(total, np.int64), np.zeros(total, np.int64)
+        ts[gone:], exp[gone:] = begun[:, width + layout.SINCE], FOREVER
+        return Batch(columns, ts, exp)
+
+    def restore_open_rows(self, rows: Batch, now: int) -> None:
+        """Restores the open rows of ``now``, after a replay of the input valid then.
+
+        The values of the rows are held in the dictionary until after ``now``.
+        """
+        width = len(self._operator.keys)
+        keys = np.require(rows.columns[:width], np.int64, ["C", "W"])
+        since = np.require(rows.ts, np.int64, ["C", "W"])
+        opened = np.empty((len(rows), len(self._fresh)), np.int64)
+        for k, codes in enumerate(rows.columns[width:]):
+            opened[:, 2 * k], opened[:, 2 * k + 1] = self._bits_of(codes)
+        self._h[layout.ROW] = 0
+        self._driven(lambda _: kernel.reopen(self._state, keys, since, opened, now), wanted=False)
+        self._ended.clear()
+        self._stored_until = now
+
+    def _bits_of(self, codes: IntArray) -> tuple[IntArray, IntArray]:
+        """The kinds and bits of the values of codes, as in an open row."""
+        kinds = self._dictionary.kinds(codes)
+        bits = self._dictionary.table[codes, vertices.START]
+        return kinds, np.where(kinds == vertices.STRING, codes, bits)
 
 
 def codes_of(values: Sequence[Any], until: IntArray, dictionary: Dictionary) -> IntArray:
@@ -287,3 +257,23 @@ def codes_of(values: Sequence[Any], until: IntArray, dictionary: Dictionary) -> 
         chosen = [value for value in values if type(value) is kind]
         codes[own] = dictionary.encode(pa.array(chosen), until[own])
     return codes
+
+
+def _codes_of_bits(
+    kinds: IntArray, bits: IntArray, until: IntArray, dictionary: Dictionary
+) -> IntArray:
+    """The codes of values from their kinds and bits; of a string, the bits are its code."""
+    codes = np.where(kinds == vertices.STRING, bits, EMPTY)
+    dictionary.hold(codes[codes != EMPTY], until[codes != EMPTY])
+    for kind in np.unique(kinds[codes == EMPTY]).tolist():
+        own = kinds == kind
+        codes[own] = dictionary.encode(_array_of(kind, bits[own]), until[own])
+    return codes
+
+
+def _array_of(kind: int, bits: IntArray) -> pa.Array[Any]:
+    if kind == vertices.NUMBER:
+        return pa.array(bits.view(np.float64), pa.float64())
+    if kind == vertices.BOOLEAN:
+        return pa.array(bits != 0, pa.bool_())
+    return pa.array(bits, pa.int64()) if kind == vertices.INTEGER else pa.nulls(len(bits))

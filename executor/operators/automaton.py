@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -20,18 +20,36 @@ def automaton_of(path: AutomatonPath, inputs: int) -> Automaton:
     Raises:
         ValueError: if a transition enters the start state.
     """
-    check_start(path.transitions)
-    transitions = sorted(path.transitions)
-    by_input = [[k for k, move in enumerate(transitions) if move[1] == i] for i in range(inputs)]
+    return arrays_of(path.transitions, path.states, path.accepting, range(inputs))
+
+
+def arrays_of(
+    of: Transitions, states: int, accepting: Sequence[int], begins: Iterable[int | None]
+) -> Automaton:
+    """An automaton as arrays.
+
+    Args:
+        of: the transitions.
+        states: the number of states.
+        accepting: the accepting states.
+        begins: for each input, the input whose moves its new edges make: itself, or None if its
+            edges alone complete no path.
+
+    Raises:
+        ValueError: if a transition enters the start state.
+    """
+    transitions = sorted(of)
+    check_start(transitions)
+    by_input = [[k for k, move in enumerate(transitions) if move[1] == i] for i in begins]
     moves = np.array(transitions, np.int64).reshape(-1, 4)
-    of_state = np.searchsorted(moves[:, MOVE_STATE], np.arange(path.states + 1))
+    of_state = np.searchsorted(moves[:, MOVE_STATE], np.arange(states + 1))
     return Automaton(
         moves,
         of_state.astype(np.int64),
         np.array([k for ks in by_input for k in ks], np.int64),
         np.cumsum([0, *map(len, by_input)], dtype=np.int64),
-        accepting_flags(path.states, path.accepting),
-        np.array(path.accepting, np.int64),
+        accepting_flags(states, accepting),
+        np.array(accepting, np.int64),
     )
 
 

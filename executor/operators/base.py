@@ -14,7 +14,10 @@ from ..predicates import Mask
 from ..schedule import LEAST_ADDED, Schedule
 
 CHUNK: Final = 1 << 16
-"""The rows of a result buffer."""
+"""The rows of a result buffer, unless one row of the input may have more results."""
+
+_FIRST_CHUNK: Final = 1 << 10
+"""The rows of the first buffer of a batch; it grows up to :data:`CHUNK`."""
 
 
 class Store(Protocol):
@@ -61,15 +64,25 @@ class TimeDriven(Operator, Protocol):
 
 
 @runtime_checkable
-class WithExtraState(Operator, Protocol):
-    """An operator whose state is not a function of the still valid input alone."""
+class WithOpenRows(Operator, Protocol):
+    """An operator with result rows whose begin does not follow from the still valid input.
 
-    def extra_state(self) -> bytes | None:
-        """The state to store beside the input in a checkpoint; None if there is none."""
+    Attributes:
+        records_changes: whether to record changes, for :meth:`open_row_changes`.
+    """
+
+    records_changes: bool
+
+    def open_row_changes(self) -> Batch | None:
+        """The rows that ended, then those that began, since the last call or the restoration.
+
+        A row has the key and the values of a result; ``ts`` is its begin. A row that began has the
+        expiry FOREVER, a row that ended has an earlier one. None: no row is ever open.
+        """
         ...
 
-    def restore(self, state: bytes, now: int) -> None:
-        """Restores the extra state of ``now``, after a replay of the input that was valid then."""
+    def restore_open_rows(self, rows: Batch, now: int) -> None:
+        """Restores the open rows of ``now``, after a replay of the input that was valid then."""
         ...
 
 
@@ -164,12 +177,14 @@ class Results:
     only a residual condition reads, ts and exp.
     """
 
-    def __init__(self, width: int, wanted: bool, further: int = 0) -> None:
+    def __init__(
+        self, width: int, wanted: bool, further: int = 0, room: int = _FIRST_CHUNK
+    ) -> None:
         self._width = width
         self._wanted = wanted
         self._chunks: list[IntArray] = []
-        self._places = np.r_[0:width, width + further : width + further + 2]
-        self.buffer = np.empty((width + further + 2, CHUNK), np.int64)
+        self._further = further
+        self.buffer = np.empty((width + further + 2, room), np.int64)
 
     def take(self, rows: int, room: int = 0, chosen: Mask | None = None) -> None:
         """Copies rows out of the buffer.
@@ -180,10 +195,17 @@ class Results:
             chosen: a mask of the written rows to keep; None for all.
         """
         if self._wanted and rows:
-            places = self._places
-            whole = self.buffer[:, :rows] if chosen is None else self.buffer[:, :rows][:, chosen]
-            self._chunks.append(whole[places] if len(places) < len(whole) else whole.copy())
-        if room > self.buffer.shape[1]:
+            written = self.buffer[:, :rows]
+            if self._further:
+                width = self._width
+                written = np.delete(written, slice(width, width + self._further), axis=0)
+            if chosen is not None:
+                written = written[:, chosen]
+            self._chunks.append(written.copy())
+        length = self.buffer.shape[1]
+        if 2 * rows > length:  # probably more rows follow
+            room = max(room, min(4 * length, CHUNK))
+        if room > length:
             self.buffer = np.empty((len(self.buffer), room), np.int64)
 
     def drain(self, header: IntArray, out: int, need: int | None = None) -> None:
@@ -201,5 +223,6 @@ class Results:
         """The collected rows."""
         if not self._chunks:
             return Batch.empty(self._width)
-        rows = np.concatenate(self._chunks, axis=1)
+        (*_, last) = self._chunks
+        rows = last if len(self._chunks) == 1 else np.concatenate(self._chunks, axis=1)
         return Batch(rows[: self._width], rows[self._width], rows[self._width + 1])

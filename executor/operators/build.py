@@ -17,23 +17,30 @@ from ...algebra.registry import Registry
 from ..batch import IntArray
 from ..dictionary import Dictionary
 from ..partitions import Partition
-from .aggregate import AggregateOperator
+from .aggregate import AggregateOperator, RetractingAggregate
+from .anti_join import AntiJoinOperator
 from .base import Operator
 from .coalesce import CoalesceOperator, CoalesceWithDeletions
 from .compute import ComputeOperator
 from .condition import Condition
 from .edges import IsRoot
 from .filter import FilterOperator
-from .join import JoinOperator, JoinWithDeletions
+from .join import JoinOperator
+from .left_join import left_join
 from .multiway import MultiwayOperator
 from .path import PathOperator
 from .path_with_deletions import PathWithDeletions
 from .report import ReportOperator
 from .retraction import RetractOperator
 from .rewindow import RewindowOperator
+from .semi_join import SemiJoinOperator
+from .shared_index import SharedIndex
+from .shortest_path import ShortestPathOperator
 from .simple_path import SimplePathOperator
 from .slide_path import SlidePathOperator
 from .stateless import EmptyOperator, ProjectOperator, UnionOperator
+from .top import TopOperator
+from .trail_path import TrailPathOperator
 from .witness import WitnessOperator
 
 
@@ -46,12 +53,17 @@ class Site:
         widths: the number of columns of each input.
         dictionary: the dictionary of the codes in its rows.
         partition: the partition in which it runs.
+        shared: for each input the index that other operators read, too, or None; empty if it
+            shares none.
+        renewal: the ticks at whose multiples rows expire that are given before their end is known.
     """
 
     width: int
     widths: Sequence[int]
     dictionary: Dictionary
     partition: Partition
+    shared: Sequence[SharedIndex | None] = ()
+    renewal: int = 1
 
     def roots(self, path: physical.AutomatonPath) -> IsRoot | None:
         """The test for the roots from which a path grows trees here; None for all."""
@@ -113,16 +125,18 @@ def build(operator: physical.PhysicalOperator, site: Site) -> Operator:
 
 @BUILDERS.add(physical.HashJoin)
 def _(join: physical.HashJoin, site: Site) -> Operator:
-    kind = JoinWithDeletions if join.update_pattern else JoinOperator
-    return kind(join, site.dictionary)
+    return JoinOperator(join, site.dictionary, site.shared or (None, None))
 
 
-@BUILDERS.add(physical.SPath)
-def _(path: physical.SPath, site: Site) -> Operator:
+@BUILDERS.add(physical.SPath, physical.PairPath)
+def _(path: physical.SPath | physical.PairPath, site: Site) -> Operator:
     kind = PathWithDeletions if path.update_pattern else PathOperator
     return kind(path, len(site.widths), site.roots(path))
 
 
+BUILDERS[physical.AntiJoin] = lambda join, site: AntiJoinOperator(join)
+BUILDERS[physical.LeftJoin] = lambda join, site: left_join(join, site.dictionary)
+BUILDERS[physical.SemiJoin] = lambda join, site: SemiJoinOperator(join)
 BUILDERS[physical.MultiwayJoin] = lambda join, site: MultiwayOperator(
     join, site.widths, site.dictionary, site.partition
 )
@@ -131,6 +145,12 @@ BUILDERS[physical.SlidePath] = lambda path, site: SlidePathOperator(
 )
 BUILDERS[physical.SimplePath] = lambda path, site: SimplePathOperator(
     path, len(site.widths), site.roots(path)
+)
+BUILDERS[physical.TrailPath] = lambda path, site: TrailPathOperator(
+    path, site.widths, site.roots(path)
+)
+BUILDERS[physical.ShortestPath] = lambda path, site: ShortestPathOperator(
+    path, len(site.widths), site.dictionary, site.roots(path)
 )
 BUILDERS[physical.WitnessPaths] = lambda witness, site: WitnessOperator(
     witness, len(site.widths) - 1, site.dictionary
@@ -146,8 +166,15 @@ BUILDERS[physical.EmptyRelation] = lambda o, site: EmptyOperator(site.width)
 BUILDERS[physical.ComputeColumns] = lambda o, site: ComputeOperator(
     o.values, site.widths[0], site.dictionary
 )
-BUILDERS[physical.AggregateRows] = lambda o, site: AggregateOperator(o, site.dictionary)
+BUILDERS[physical.TopRows] = lambda o, site: TopOperator(o, site.width, site.dictionary)
 BUILDERS[physical.ReportRows] = lambda o, site: ReportOperator(o, site.width, site.dictionary)
+
+
+@BUILDERS.add(physical.AggregateRows)
+def _(aggregate: physical.AggregateRows, site: Site) -> Operator:
+    if aggregate.retracts:
+        return RetractingAggregate(aggregate, site.widths[0], site.dictionary, site.renewal)
+    return AggregateOperator(aggregate, site.widths[0], site.dictionary)
 
 
 @BUILDERS.add(physical.Coalesce)

@@ -19,8 +19,9 @@ from ..kernels.path import (
     ROW_ROOTS,
     ROW_TS,
 )
+from ..kernels.rows import copy_index
 from ..kernels.store import HEADER_FIELDS
-from ..kernels.tables import enlarged, enlarged_table, new_table
+from ..kernels.tables import EMPTY, capacity_for, enlarged
 from .base import Swept
 
 SMALLEST = 64
@@ -42,24 +43,27 @@ class EdgesOperator(Swept, ABC):
         super().__init__(np.zeros(HEADER_FIELDS, np.int64))
         self._walked = walked
         self._fields = fields
+        # The most lists that one edge is in.
+        self._lists = int(walked.reshape(-1, 2).sum(axis=1).max(initial=1))
         self._edges = self._new_edges(SMALLEST)
 
     def _new_edges(self, capacity: int) -> Edges:
         return Edges(
             self.header,
             np.empty((capacity, self._fields), np.int64),
-            new_table(capacity),
-            new_table(2 * capacity),
+            _index_for(capacity),
+            _index_for(self._lists * capacity),
             self._walked,
         )
 
     def _enlarge_edges(self) -> None:
         edges = self._edges
         length = 2 * len(edges.rows)
+        edge_map, adjacency = _index_for(length), _index_for(self._lists * length)
+        copy_index(edges.edge_map, edge_map)
+        copy_index(edges.adjacency, adjacency)
         self._edges = edges._replace(
-            rows=enlarged(edges.rows, length),
-            edge_map=enlarged_table(edges.edge_map, length),
-            adjacency=enlarged_table(edges.adjacency, 2 * length),
+            rows=enlarged(edges.rows, length), edge_map=edge_map, adjacency=adjacency
         )
 
     def _sweep_edges(self, now: int) -> tuple[int, int]:
@@ -83,6 +87,11 @@ class EdgesOperator(Swept, ABC):
         """All arrays of the state."""
 
 
+def _index_for(entries: int) -> IntArray:
+    """An empty index with room for ``entries`` at a load of at most a half."""
+    return np.full(capacity_for(entries), EMPTY, np.int64)
+
+
 def walked_by(keys: IntArray, inputs: int) -> IntArray:
     """For each 2 · input + inverse, 1 if ``keys`` contains it."""
     walked: IntArray = np.zeros(2 * inputs, np.int64)
@@ -93,9 +102,10 @@ def walked_by(keys: IntArray, inputs: int) -> IntArray:
 def merged_rows(inputs: Sequence[Batch]) -> IntArray:
     """The rows of all inputs merged by ts, as int64[ROW_FIELDS, rows] for kernels."""
     rows = np.empty((ROW_FIELDS, sum(map(len, inputs))), np.int64)
-    if len(inputs) == 1:
-        (batch,) = inputs
-        rows[:2], rows[ROW_INPUT] = batch.columns, 0
+    filled = [(number, batch) for number, batch in enumerate(inputs) if len(batch)]
+    if len(filled) == 1:
+        ((number, batch),) = filled
+        rows[:2], rows[ROW_INPUT] = batch.columns, number
         rows[ROW_TS], rows[ROW_EXP] = batch.ts, batch.exp
         return rows
     order = merge_order(inputs)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...algebra.physical import HashJoin, Horizon
+from ...algebra.physical import HashJoin, Horizon, index_forms
 from ..batch import FOREVER, Batch, IntArray
 from ..dictionary import Dictionary
 from ..kernels import join as kernel
@@ -15,7 +15,10 @@ from ..kernels.rows import Input
 from ..kernels.tables import EMPTY
 from .base import Holding, Results, drive
 from .condition import Condition
-from .rows import Bag, RowSet
+from .rows import RowSet
+from .shared_index import SharedIndex, new_index
+
+_NO_LOG: IntArray = np.empty((0, 0), np.int64)
 
 
 class Pairing:
@@ -57,53 +60,62 @@ class Pairing:
 class JoinOperator(Holding):
     """Holds the valid rows of both inputs, indexed by the variables that both bind.
 
-    A join without residual and horizons does not use ``dictionary``.
+    With deletions the rows are held as bags, and a retraction of a row retracts its pairs.
+
+    A join without residual and horizons does not use ``dictionary``. A side with a shared index
+    does not expire it, nor count it as its own state.
 
     Raises:
         PlanError: if the residual is not on the allow-list.
     """
 
-    def __init__(self, join: HashJoin, dictionary: Dictionary | None = None) -> None:
-        left, right = join.bindings
-        shared = [v for v in left if v in right]
+    def __init__(
+        self,
+        join: HashJoin,
+        dictionary: Dictionary | None = None,
+        shared: Sequence[SharedIndex | None] = (None, None),
+    ) -> None:
         self._dictionary = dictionary or Dictionary()
         self._pairing = Pairing(join, self._dictionary)
         self._horizons = join.horizon or (None, None)
-        self._left = self._store(left, shared, self._horizons[0])
-        self._right = self._store(right, shared, self._horizons[1])
-        self._stores = (self._left, self._right)
+        self._left, self._right = (
+            new_index(form) if index is None else index
+            for form, index in zip(index_forms(join), shared, strict=True)
+        )
+        self._stores = tuple(
+            [side for side in (self._left, self._right) if not isinstance(side, SharedIndex)]
+        )
         self._h: IntArray = np.zeros(kernel.HEADER_FIELDS, np.int64)
         self._h[kernel.IN_WORK] = EMPTY
-
-    def _store(
-        self, binding: tuple[int, ...], shared: Sequence[int], horizon: Horizon | None
-    ) -> RowSet:
-        keys = tuple(binding.index(v) for v in shared)
-        return RowSet(len(binding), keys, early=horizon is not None)
+        self._h[kernel.ONE_INDEX] = self._left is self._right
 
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
         """A row for each pair of matching rows that are valid together."""
         a, b = inputs
         if not (len(a) or len(b)):
             return Batch.empty(self._pairing.width)
-        h, left, right = self._h, self._left, self._right
-        results = self._pairing.results(wanted)
+        h, left, right, pairing = self._h, self._left, self._right, self._pairing
+        results = pairing.results(wanted)
         left_rows, right_rows = Input(*a.arrays), Input(*b.arrays)
         left_until, right_until = (
             held_until(batch, horizon, self._dictionary)
             for batch, horizon in zip(inputs, self._horizons, strict=True)
         )
+        left_log = _log(left, a, left_until)
+        right_log = left_log if left is right else _log(right, b, right_until)
 
         def advance() -> int:
             return kernel.advance(
                 h,
-                kernel.Side(left.arrays, left_rows, left_until, self._pairing.left_sources),
-                kernel.Side(right.arrays, right_rows, right_until, self._pairing.right_sources),
+                kernel.Side(left.arrays, left_rows, left_until, pairing.left_sources, left_log),
+                kernel.Side(
+                    right.arrays, right_rows, right_until, pairing.right_sources, right_log
+                ),
                 results.buffer,
             )
 
         def take() -> None:
-            self._pairing.take(results, int(h[kernel.OUT]), wanted)
+            pairing.take(results, int(h[kernel.OUT]), wanted)
             h[kernel.OUT] = 0
 
         h[kernel.LEFT_ROW] = h[kernel.RIGHT_ROW] = 0
@@ -119,6 +131,11 @@ class JoinOperator(Holding):
         return results.batch()
 
 
+def _log(side: RowSet | SharedIndex, batch: Batch, until: IntArray) -> IntArray:
+    """The changes of a batch to a shared index; without fields for an index of one join."""
+    return side.take_in(batch, until) if isinstance(side, SharedIndex) else _NO_LOG
+
+
 def held_until(batch: Batch, horizon: Horizon | None, dictionary: Dictionary) -> IntArray:
     """The time until which each row is held: its expiry, or earlier by the horizon.
 
@@ -132,15 +149,6 @@ def held_until(batch: Batch, horizon: Horizon | None, dictionary: Dictionary) ->
     last = np.where(times < FOREVER - max(bound, 0) - 1, times, FOREVER - max(bound, 0) - 1)
     until = np.where(is_integer, np.minimum(batch.exp, last + bound + 1), batch.exp)
     return np.require(until, np.int64, ["C", "W"])
-
-
-class JoinWithDeletions(JoinOperator):
-    """Holds the rows of both inputs as bags; a retraction of a row retracts its pairs."""
-
-    def _store(
-        self, binding: tuple[int, ...], shared: Sequence[int], horizon: Horizon | None
-    ) -> RowSet:
-        return Bag(len(binding), tuple(binding.index(v) for v in shared))
 
 
 def _sources(output: Sequence[int], own: tuple[int, ...], other: tuple[int, ...]) -> IntArray:

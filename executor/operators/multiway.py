@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from dataclasses import dataclass
+from math import lcm
 
 import numpy as np
 
@@ -12,6 +14,7 @@ from ...algebra.joins import join_variables
 from ...algebra.physical import MultiwayJoin, indexes_of
 from ...algebra.predicate import Predicate
 from ..batch import Batch, IntArray, merge_order
+from ..cells import coordinates_of
 from ..dictionary import Dictionary
 from ..kernels import multiway as kernel
 from ..kernels import relations as held
@@ -109,9 +112,10 @@ class MultiwayOperator(Holding):
             self._looked_at = [written.index(v) for v in self._residual.columns]
         self._further = len(written) - self._width
         place = partition or Partition()
-        checks = _checks(join, place.partition)
+        own = _own_parts(join, place)
+        checks = _checks(join, own)
         self._program = _program(join, indexes, variables, written, checks)
-        self._partitions = _Partitions(join, self._dictionary, place.partitions)
+        self._hashes = _Hashes(join, own, self._dictionary)
         levels = len(join.bindings)
         of_variables = [np.zeros(variables, np.int64) for _ in range(2)]
         self._work = kernel.Work(*of_variables, *[np.zeros(levels, np.int64) for _ in range(5)])
@@ -134,7 +138,7 @@ class MultiwayOperator(Holding):
         if not len(arriving.ts):
             return Batch.empty(self._width)
         h, store = self._h, self._store
-        values = kernel.Values(self._dictionary.table, self._partitions.of(inputs))
+        values = kernel.Values(self._dictionary.table, self._hashes.of(inputs))
         results = Results(self._width, wanted, self._further)
 
         def advance() -> int:
@@ -248,39 +252,59 @@ def _program(
     )
 
 
-def _checks(join: MultiwayJoin, partition: int) -> IntArray:
-    """The checks that the kernel makes as soon as their variables are bound: whether the own values
-    belong to the partition, and parts of the residual."""
-    checks: list[tuple[int, int, int, int]] = []
+@dataclass(frozen=True, slots=True)
+class _OwnPart:
+    """A variable whose values in the results of a partition lie in one of several parts."""
+
+    variable: int
+    part: int
+    parts: int
+
+
+def _own_parts(join: MultiwayJoin, place: Partition) -> list[_OwnPart]:
+    """The parts of the results of a partition: own values, or the cell of a hypercube."""
     if join.own is not None:
-        checks.append((kernel.OWN, join.own, join.own, partition))
+        return [_OwnPart(join.own, place.partition, place.partitions)]
+    here = coordinates_of(place.partition, [parts for _, parts in join.shares])
+    return [_OwnPart(v, at, parts) for (v, parts), at in zip(join.shares, here, strict=True)]
+
+
+def _checks(join: MultiwayJoin, own: Sequence[_OwnPart]) -> IntArray:
+    """The checks that the kernel makes as soon as their variables are bound: whether values lie in
+    the partition's own parts, and parts of the residual."""
+    checks = [(kernel.OWN, o.variable, o.variable, o.part, o.parts) for o in own]
     if join.residual is not None:
         residual = Predicate(join.residual)
-        checks += [(kernel.DIFFERENCE, *bound) for bound in differences(residual)]
-        checks += [(kernel.UNEQUAL, x, y, 0) for x, y in unequal_columns(residual)]
+        checks += [(kernel.DIFFERENCE, *bound, 0) for bound in differences(residual)]
+        checks += [(kernel.UNEQUAL, x, y, 0, 0) for x, y in unequal_columns(residual)]
     return np.array(checks, np.int64).reshape(len(checks), kernel.CHECK_FIELDS)
 
 
-class _Partitions:
-    """The partitions of the values of a join's ``own`` variable, by their codes.
+class _Hashes:
+    """The hashes of the values that decide to which partition a result belongs, by their codes.
 
-    A code may pass to another value once all rows with it have expired; the rows with the new value
-    then arrive, and its partition replaces the old one.
+    A hash is taken modulo the least common multiple of all numbers of parts. A code may pass to
+    another value once all rows with it have expired; the rows with the new value then arrive, and
+    its hash replaces the old one.
     """
 
-    def __init__(self, join: MultiwayJoin, dictionary: Dictionary, partitions: int) -> None:
-        places = zip(join.reads, join.bindings, strict=True)
-        self._columns = {(r, b.index(join.own)) for r, b in places if join.own in b}
+    def __init__(self, join: MultiwayJoin, own: Sequence[_OwnPart], dictionary: Dictionary) -> None:
+        self._columns = {
+            (read, binding.index(o.variable))
+            for read, binding in zip(join.reads, join.bindings, strict=True)
+            for o in own
+            if o.variable in binding
+        }
         self._dictionary = dictionary
-        self._count = partitions
+        self._modulus = lcm(*[o.parts for o in own])
         self._of_code: IntArray = np.empty(0, np.int64)
 
     def of(self, inputs: Sequence[Batch]) -> IntArray:
-        """The partitions after these rows have arrived."""
+        """The hashes after these rows have arrived."""
         for read, column in sorted(self._columns):
             codes = inputs[read].columns[column]
             if len(codes):
                 if len(self._of_code) < len(self._dictionary.table):
                     self._of_code = enlarged(self._of_code, len(self._dictionary.table))
-                self._of_code[codes] = self._dictionary.partitions(codes, self._count)
+                self._of_code[codes] = self._dictionary.partitions(codes, self._modulus)
         return self._of_code

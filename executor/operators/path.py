@@ -1,4 +1,4 @@
-"""S_PATH: pairs of vertices connected by a path in the language of the automaton."""
+"""S_PATH and PAIR_PATH: pairs of vertices connected by a path in the language of the automaton."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from functools import partial
 
 import numpy as np
 
-from ...algebra.physical import SPath
+from ...algebra.physical import AutomatonPath, PairPath
 from ..batch import Batch, IntArray
 from ..counters import Tally, new_tally
 from ..kernels import forest, stops
 from ..kernels import path as kernel
 from ..kernels.forest import Forest
+from ..kernels.pairs import copy_valid_pairs, count_valid_pairs
 from ..kernels.tables import EMPTY, enlarged, enlarged_table, new_table
 from .automaton import automaton_of
 from .base import Results, drive
@@ -22,7 +23,7 @@ _SMALLEST_POOL = 1024
 
 
 class PathOperator(EdgesOperator):
-    """Holds the valid edges and, for each root, its widest paths.
+    """Holds the valid edges, for each root its widest paths, and of PAIR_PATH the valid pairs.
 
     Results are coalesced, also over several accepting states.
 
@@ -37,7 +38,7 @@ class PathOperator(EdgesOperator):
 
     _with_deletions = False
 
-    def __init__(self, path: SPath, inputs: int, is_root: IsRoot | None = None) -> None:
+    def __init__(self, path: AutomatonPath, inputs: int, is_root: IsRoot | None = None) -> None:
         self._is_root = is_root
         self._automaton = automaton_of(path, inputs)
         moves = self._automaton.moves
@@ -47,6 +48,7 @@ class PathOperator(EdgesOperator):
         super().__init__(walked_by(keys, inputs))
         counts: IntArray = np.zeros(forest.HEADER_FIELDS, np.int64)
         counts[forest.WITH_DELETIONS] = self._with_deletions
+        counts[forest.PAIR_INPUT] = inputs - 1 if isinstance(path, PairPath) else EMPTY
         free: IntArray = np.full(forest.BLOCK_SIZES, EMPTY, np.int64)
         self._forest = self._new_forest(counts, free, SMALLEST, _SMALLEST_POOL, SMALLEST)
         cursors: IntArray = np.zeros(kernel.HEADER_FIELDS, np.int64)
@@ -67,6 +69,7 @@ class PathOperator(EdgesOperator):
             # Every root has an edge, so there are at most two trees for each edge.
             new_table(2 * len(self._edges.rows) if listed else 1),
             np.empty((members if listed else 0, forest.MEMBER_FIELDS), np.int64),
+            new_table(1),
         )
 
     def _new_search(self, cursors: IntArray, rivals: IntArray) -> kernel.Search:
@@ -111,6 +114,7 @@ class PathOperator(EdgesOperator):
             stops.NODES_FULL: self._enlarge_nodes,
             stops.POOL_FULL: lambda: self._enlarge_forest("pool"),
             stops.MEMBERS_FULL: lambda: self._enlarge_forest("members"),
+            stops.PAIRS_FULL: self._enlarge_pairs,
             stops.HEAP_FULL: lambda: self._enlarge_search("heap"),
             stops.ARENA_FULL: lambda: self._enlarge_search("arena"),
         }
@@ -131,6 +135,10 @@ class PathOperator(EdgesOperator):
         array = self._needed(getattr(self._forest, field))
         self._forest = self._forest._replace(**{field: array})
 
+    def _enlarge_pairs(self) -> None:
+        pairs = self._forest.pairs
+        self._forest = self._forest._replace(pairs=enlarged_table(pairs, len(pairs)))
+
     def _enlarge_search(self, field: str) -> None:
         array = self._needed(getattr(self._search, field))
         self._search = self._search._replace(**{field: array})
@@ -140,28 +148,32 @@ class PathOperator(EdgesOperator):
         return enlarged(array, max(2 * len(array), int(self._search.header[kernel.NEED])))
 
     def purge(self, now: int) -> None:
-        """Drops the edges and values that expired at or before ``now``.
+        """Drops the edges, values and pairs that expired at or before ``now``.
 
         The new arrays have room for half as many entries again.
         """
         old = self._forest
         nodes, slots, values, lasting = forest.count_valid(old, now)
         lasting_edges, latest = self._sweep_edges(now)
+        pairs, lasting_pairs = count_valid_pairs(old.pairs, now)
         self._forest = self._new_forest(
             old.header,
             old.free,
             max(SMALLEST, nodes * 3 // 2),
             max(_SMALLEST_POOL, slots * 3 // 2),
             max(SMALLEST, values * 3 // 2),
-        )
+        )._replace(pairs=new_table(max(1, pairs * 3 // 2)))
         forest.copy_valid(old, self._forest, now)
+        copy_valid_pairs(old.pairs, self._forest.pairs, now)
+        self._forest.header[forest.PAIRS] = pairs
         self._search = self._new_search(self._search.header, self._search.rivals)
-        self._swept(now, lasting + lasting_edges, latest)
+        self._swept(now, lasting + lasting_edges + lasting_pairs, latest)
 
     def _state(self) -> Iterable[tuple[IntArray, ...]]:
         return self._edges, self._forest, self._search
 
     @property
     def entries(self) -> int:
-        """Edges and tree nodes held."""
-        return super().entries + int(self._forest.header[forest.VALUES])
+        """Edges, tree nodes and pairs held."""
+        header = self._forest.header
+        return super().entries + int(header[forest.VALUES] + header[forest.PAIRS])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from ...algebra.physical import SPath
+from ...algebra.physical import AutomatonPath
 from ..batch import IntArray
 from ..kernels import path_deletion as kernel
 from ..kernels import retraction, stops
@@ -30,7 +30,7 @@ class PathWithDeletions(PathOperator):
 
     _with_deletions = True
 
-    def __init__(self, path: SPath, inputs: int, is_root: IsRoot | None = None) -> None:
+    def __init__(self, path: AutomatonPath, inputs: int, is_root: IsRoot | None = None) -> None:
         super().__init__(path, inputs, is_root)
         self._held = Bag(_EDGE_COLUMNS, tuple(range(_EDGE_COLUMNS)))
         self._losses = kernel.Losses(

@@ -7,14 +7,21 @@ period before the current time.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from ...algebra.physical import ReportRows
 from ..batch import FOREVER, Batch, IntArray, lasting
 from ..dictionary import Dictionary
-from .valid_values import ValidValues, Value, next_multiple, values_of
+from ..kernels import report as kernel
+from ..kernels import stops
+from ..kernels.rows import Input
+from ..kernels.tables import enlarged
+from .base import Results, drive
+from .valid_values import ValidValues
+
+_MODES = {"entering": kernel.ENTERING, "exit": kernel.EXIT, "snapshot": kernel.SNAPSHOT}
 
 
 class ReportOperator:
@@ -24,102 +31,64 @@ class ReportOperator:
     """
 
     def __init__(self, operator: ReportRows, width: int, dictionary: Dictionary) -> None:
-        self._mode = operator.mode
         self._every = operator.every
         self._width = width
         self._dictionary = dictionary
-        self._held = ValidValues()
-        self._valid: dict[Value, None] = {}
-        self._touched: dict[Value, None] = {}
-        self._at: int | None = None
-        self._last = 0
-        self._values: list[Value] = []
-        self._ticks: list[int] = []
+        self._held = ValidValues(width)
+        self._h: IntArray = np.zeros(kernel.HEADER_FIELDS, np.int64)
+        self._h[kernel.MODE], self._h[kernel.EVERY] = _MODES[operator.mode], operator.every
+        self._reported, self._touched = np.empty((2, self._held.capacity), np.int64)
 
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
         """The reports of the ticks before the largest ts of the rows."""
         (batch,) = inputs
-        if len(batch):
-            self._dictionary.hold(batch.columns, self._needed_until(lasting(batch.exp)))
-        for value, ts, exp in zip(
-            values_of(batch), batch.ts.tolist(), batch.exp.tolist(), strict=True
-        ):
-            if ts != self._at:
-                self._pass(ts)
-            if exp < 0:
-                self._held.remove(value)
-            else:
-                self._held.add(value, exp)
-            self._touched[value] = None
-        return self._results(wanted)
+        if not len(batch):
+            return Batch.empty(self._width)
+        self._dictionary.hold(batch.columns, self._needed_until(lasting(batch.exp)))
+        rows = Input(*batch.arrays)
+        self._h[kernel.ROW] = 0
+        return self._driven(lambda out: kernel.take(self._state, rows, out), wanted)
 
     def advance(self, now: int, wanted: bool) -> Batch:
         """The reports before ``now``; at the end of the input, those up to the last change."""
-        if self._at is not None:
-            if now == FOREVER:
-                last = max(self._at, self._held.last(self._at))
-                self._pass(next_multiple(last, self._every) + 1)
-                self._at = FOREVER
-            else:
-                self._pass(now)
-        return self._results(wanted)
+        h, until = self._h, now
+        if not h[kernel.STARTED] or h[kernel.AT] == FOREVER:
+            return Batch.empty(self._width)
+        if now == FOREVER:
+            last = max(int(h[kernel.AT]), self._held.last(int(h[kernel.AT])))
+            until = min(next_multiple(last, self._every) + 1, FOREVER - 1)
+        reports = self._driven(lambda out: kernel.pass_time(self._state, until, out), wanted)
+        if now == FOREVER:
+            h[kernel.AT] = FOREVER
+        return reports
+
+    def _driven(self, step: Callable[[IntArray], int], wanted: bool) -> Batch:
+        results = Results(self._width, wanted)
+
+        def take() -> None:
+            results.drain(self._h, kernel.OUT, kernel.NEED)
+
+        drive(
+            lambda: step(results.buffer),
+            {stops.OUT_FULL: take, stops.SWEEP_DUE: self._enlarge},
+        )
+        self._h[kernel.NEED] = 0
+        take()
+        return results.batch()
+
+    @property
+    def _state(self) -> kernel.Report:
+        return kernel.Report(self._h, self._held.expiring, self._reported, self._touched)
+
+    def _enlarge(self) -> None:
+        self._held.enlarge()
+        self._reported = enlarged(self._reported, self._held.capacity)
+        self._touched = enlarged(self._touched, self._held.capacity)
 
     def _needed_until(self, until: IntArray) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         """The tick of the report that may say that a value is gone, for each expiry."""
         ticks = -(-until // self._every) * self._every
         return np.where(until > FOREVER - self._every, FOREVER - 1, ticks)
-
-    def _pass(self, now: int) -> None:
-        if self._at is None:
-            self._at = now
-        while (tick := self._next()) < now:
-            self._report(tick)
-        self._at = max(self._at, now)
-
-    def _next(self) -> int:
-        """The next tick whose report may have rows or may end the validity of a value."""
-        assert self._at is not None
-        tick = FOREVER
-        if self._touched:
-            tick = next_multiple(self._at, self._every)
-        first = self._held.first()
-        if first <= FOREVER - self._every:
-            tick = min(tick, next_multiple(first, self._every))
-        if self._mode == "snapshot" and self._valid:
-            tick = min(tick, self._last + self._every)
-        return tick
-
-    def _report(self, tick: int) -> None:
-        for value in self._held.expired(tick):
-            self._touched[value] = None
-        for value in self._touched:
-            there, was = value in self._held.expiry, value in self._valid
-            if there and not was:
-                self._valid[value] = None
-                if self._mode == "entering":
-                    self._emit(value, tick)
-            elif was and not there:
-                del self._valid[value]
-                if self._mode == "exit":
-                    self._emit(value, tick)
-        self._touched.clear()
-        if self._mode == "snapshot":
-            self._values.extend(self._valid)
-            self._ticks.extend([tick] * len(self._valid))
-        self._last = tick
-
-    def _emit(self, value: Value, tick: int) -> None:
-        self._values.append(value)
-        self._ticks.append(tick)
-
-    def _results(self, wanted: bool) -> Batch:
-        values, ticks = self._values, self._ticks
-        self._values, self._ticks = [], []
-        if not wanted or not ticks:
-            return Batch.empty(self._width)
-        ts = np.array(ticks, np.int64)
-        columns = np.array(values, np.int64).reshape(len(ts), self._width).T
-        return Batch(np.ascontiguousarray(columns), ts, ts + self._every)
 
     def tick(self, now: int) -> None:
         """Does nothing: :meth:`process` and :meth:`advance` drop expired values."""
@@ -130,9 +99,14 @@ class ReportOperator:
     @property
     def entries(self) -> int:
         """Values held."""
-        return len(self._held)
+        return self._held.entries
 
     @property
     def nbytes(self) -> int:
-        """An estimate of the memory for state, in bytes."""
-        return self._held.nbytes + 100 * len(self._valid)
+        """Bytes of memory allocated for state."""
+        return self._held.nbytes + self._reported.nbytes + self._touched.nbytes
+
+
+def next_multiple(time: int, period: int) -> int:
+    """The first multiple of ``period`` that is not before ``time``."""
+    return -(-time // period) * period

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..batch import IntArray
 from ..kernels import rows as kernel
-from ..kernels.tables import EMPTY, capacity_for
+from ..kernels.tables import EMPTY, capacity_for, enlarged
 from .base import Swept
 
 _SMALLEST = 64
@@ -28,32 +28,64 @@ class RowSet(Swept):
         self._keyed = keys is not None
         self._columns: IntArray = np.arange(width, dtype=np.int64)
         self._keys: IntArray = np.array(keys or (), np.int64)
-        self.arrays = self._new_arrays(_SMALLEST)
+        self._by_value = self._keyed and sorted(self._keys.tolist()) == list(range(width))
+        if self._by_value:  # one hash for both indexes
+            self._columns = self._keys
+        self._begin()
 
-    def _new_arrays(self, capacity: int) -> kernel.Rows:
-        slots = capacity_for(capacity)
-        return kernel.Rows(
-            self.header,
-            np.empty((capacity, len(self._columns) + self._fields), np.int64),
-            np.full((slots, 2), EMPTY, np.int64),
-            np.full((slots if self._keyed else 0, 2), EMPTY, np.int64),
-            self._columns,
-            self._keys,
-        )
+    def _begin(self) -> None:
+        """Sets up an empty store."""
+        self.header[kernel.HAS_CHAINS] = self._keyed and not self._by_value
+        self.header[kernel.FREE] = EMPTY
+        self.arrays = self._arrays(self._new_rows(_SMALLEST), *self._new_indexes(_SMALLEST))
+
+    def _new_rows(self, capacity: int) -> IntArray:
+        return np.empty((capacity, len(self._columns) + self._fields), np.int64)
+
+    def _new_indexes(self, capacity: int) -> tuple[IntArray, IntArray]:
+        """Empty indexes of values and of keys."""
+        values: IntArray = np.full(capacity_for(capacity), EMPTY, np.int64)
+        if self._by_value:
+            return values, values
+        return values, np.full(len(values) if self._keyed else 0, EMPTY, np.int64)
+
+    def _arrays(self, rows: IntArray, values: IntArray, keys: IntArray) -> kernel.Rows:
+        return kernel.Rows(self.header, rows, values, keys, self._columns, self._keys)
 
     def purge(self, now: int) -> None:
-        """Drops expired rows; the new arrays have room for at least twice the others."""
-        old = self.arrays
-        count, lasting, latest = kernel.count_valid(old, now)
-        self.arrays = self._new_arrays(max(_SMALLEST, 2 * count))
-        line = np.empty((len(self._columns), 1), np.int64)
-        kernel.copy_valid(old, self.arrays, line, now)
+        """Drops expired rows; afterwards at least a quarter of the places are free."""
+        lasting, latest = kernel.release(self.arrays, now)
+        count, capacity = self.entries, len(self.arrays.rows)
+        if 4 * count > 3 * capacity:
+            self._grow(2 * capacity)
+        elif 8 * count < capacity and capacity > _SMALLEST:
+            self._shrink(max(_SMALLEST, capacity_for(count)))
         self._swept(now, lasting, latest)
+
+    def double(self) -> None:
+        """Makes room for as many rows again; all rows stay in their places."""
+        self._grow(2 * len(self.arrays.rows))
+
+    def _grow(self, capacity: int) -> None:
+        """Makes room; all rows stay in their places."""
+        old = self.arrays
+        values, keys = self._new_indexes(capacity)
+        kernel.copy_index(old.values, values)
+        if self.header[kernel.HAS_CHAINS]:
+            kernel.copy_index(old.keys, keys)
+        self.arrays = self._arrays(enlarged(old.rows, capacity), values, keys)
+
+    def _shrink(self, capacity: int) -> None:
+        """Moves the rows to smaller arrays."""
+        old = self.arrays
+        self.arrays = self._arrays(self._new_rows(capacity), *self._new_indexes(capacity))
+        kernel.copy_rows(old, self.arrays)
 
     @property
     def nbytes(self) -> int:
         """Bytes of memory allocated for state."""
-        return sum(array.nbytes for array in self.arrays)
+        arrays = {id(array): array for array in self.arrays}
+        return sum(array.nbytes for array in arrays.values())
 
 
 class Bag(RowSet):
@@ -63,4 +95,5 @@ class Bag(RowSet):
         super().__init__(width, keys)
         self.header[kernel.IS_BAG] = 1
         self._fields = kernel.BAG_FIELDS
-        self.arrays = self._new_arrays(_SMALLEST)
+        self._by_value = False  # a value has a row for each of its expiries
+        self._begin()

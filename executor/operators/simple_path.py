@@ -1,17 +1,22 @@
-"""SIMPLE_PATH: pairs of vertices connected by a path that repeats no vertex."""
+"""SIMPLE_PATH: pairs of vertices connected by a path that repeats no vertex.
+
+TRAIL_PATH (:mod:`headrace.executor.operators.trail_path`) runs the same search.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
-from ...algebra.physical import SimplePath
+from ...algebra.physical import SimplePath, TrailPath
 from ..batch import Batch, IntArray
 from ..kernels import region, stops
 from ..kernels import simple as kernel
-from ..kernels.path import MOVE_INPUT, ROW_TS
+from ..kernels.pairs import copy_valid_pairs, count_valid_pairs
+from ..kernels.path import MOVE_INPUT, ROW_INPUT, ROW_SOURCE, ROW_TS, Automaton
 from ..kernels.region import Region, Stepping
 from ..kernels.simple_search import STACK_FIELDS
 from ..kernels.tables import EMPTY, enlarged_table, new_table
@@ -21,59 +26,61 @@ from .edges import SMALLEST, EdgesOperator, IsRoot, mark_roots, merged_rows, wal
 
 
 class StepBudgetError(ValueError):
-    """The search for simple paths exceeded the budget of steps for one edge."""
+    """The search for simple paths or trails exceeded the budget of steps for one edge."""
 
 
-class SimplePathOperator(EdgesOperator):
+class PathSearch(EdgesOperator):
     """Holds the valid edges, and the largest reported expiry of each pair.
 
-    Results are coalesced. A loop, an edge from a vertex to itself, is on no simple path.
+    Results are coalesced. For each new edge a search finds the pairs that the edge completes.
 
     Args:
         path: the physical operator.
-        inputs: the number of inputs.
+        automaton: its automaton, over the inputs that the search reads.
+        walked: for each 2 · input + inverse, 1 if adjacency lists are kept for it.
         is_root: tests which vertices are roots in this partition; None if all are.
-
-    Raises:
-        ValueError: if a transition enters the start state.
     """
 
-    def __init__(self, path: SimplePath, inputs: int, is_root: IsRoot | None = None) -> None:
-        self._is_root = is_root
+    what: ClassVar[str]
+    """The paths that count, for messages."""
+
+    def __init__(
+        self,
+        path: SimplePath | TrailPath,
+        automaton: Automaton,
+        walked: IntArray,
+        is_root: IsRoot | None,
+    ) -> None:
+        super().__init__(walked, region.SIMPLE_EDGE_FIELDS)
         self._path = path
-        self._automaton = automaton_of(path, inputs)
-        moves, states = self._automaton.moves, path.states
+        self._is_root = is_root
+        self._automaton = automaton
+        moves, states = automaton.moves.tolist(), len(automaton.accepting)
         self._stepping = Stepping(
-            steps_by_state([(s, 2 * i + inv, to) for s, i, inv, to in moves.tolist()], states),
-            steps_by_state([(to, 2 * i + 1 - inv, s) for s, i, inv, to in moves.tolist()], states),
-            self._automaton.accepting,
-        )
-        keys = 2 * moves[:, MOVE_INPUT]
-        super().__init__(
-            walked_by(np.concatenate([keys, keys + 1]), inputs), region.SIMPLE_EDGE_FIELDS
+            steps_by_state([(s, 2 * i + inv, to) for s, i, inv, to in moves], states),
+            steps_by_state([(to, 2 * i + 1 - inv, s) for s, i, inv, to in moves], states),
+            automaton.accepting,
         )
         cursors: IntArray = np.zeros(region.HEADER_FIELDS, np.int64)
         cursors[region.MOVE] = cursors[region.PAIR] = EMPTY
         self._region = _new_region(cursors, SMALLEST)
         self._pairs = new_table(SMALLEST)
 
-    def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
-        """A row for each pair whose simple paths last longer than its earlier rows.
+    def searched(self, rows: IntArray, wanted: bool) -> Batch:
+        """The results of new edges: a row for each pair whose validity grows.
+
+        ``rows`` are as in :mod:`headrace.executor.kernels.path`.
 
         Raises:
             StepBudgetError: if the search for an edge exceeds the plan's budget of steps.
         """
-        if not any(map(len, inputs)):
-            return Batch.empty(2)
-        rows = merged_rows(inputs)
-        mark_roots(rows, self._is_root)
         results = Results(2, wanted)
         h = self._region.header
         take = partial(results.drain, h, region.OUT)
 
         def give_up() -> None:
             raise StepBudgetError(
-                f"SIMPLE_PATH {self._path.regex}: the search for the simple paths of one "
+                f"{self._path.op} {self._path.regex}: the search for the {self.what} of one "
                 f"edge, at {rows[ROW_TS, h[region.ROW]]}, took more than "
                 f"{self._path.budget:,} steps"
             )
@@ -109,9 +116,9 @@ class SimplePathOperator(EdgesOperator):
         """
         lasting, latest = self._sweep_edges(now)
         old = self._pairs
-        pairs, lasting_pairs = kernel.count_valid_pairs(old, now)
+        pairs, lasting_pairs = count_valid_pairs(old, now)
         self._pairs = new_table(max(SMALLEST, pairs * 3 // 2))
-        kernel.copy_valid_pairs(old, self._pairs, now)
+        copy_valid_pairs(old, self._pairs, now)
         self._region.header[region.PAIRS] = pairs
         if not self.entries:
             self._region = _new_region(self._region.header, SMALLEST)
@@ -124,6 +131,55 @@ class SimplePathOperator(EdgesOperator):
     def entries(self) -> int:
         """Edges and pairs held."""
         return super().entries + int(self._region.header[region.PAIRS])
+
+
+class SimplePathOperator(PathSearch):
+    """Searches for simple paths.
+
+    A loop, an edge from a vertex to itself, is on no simple path. Over a relation of sources a path
+    begins at a stand-in for its source, a vertex with the one edge to the source, so that no path
+    repeats it.
+
+    Args:
+        path: the physical operator.
+        inputs: the number of inputs.
+        is_root: tests which vertices are roots in this partition; None if all are.
+
+    Raises:
+        ValueError: if a transition enters the start state.
+    """
+
+    what = "simple paths"
+
+    def __init__(self, path: SimplePath, inputs: int, is_root: IsRoot | None = None) -> None:
+        automaton = automaton_of(path, inputs)
+        keys = 2 * automaton.moves[:, MOVE_INPUT]
+        walked = walked_by(np.concatenate([keys, keys + 1]), inputs)
+        super().__init__(path, automaton, walked, is_root)
+        self._from_relation = path.from_relation
+
+    def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
+        """A row for each pair whose simple paths last longer than its earlier rows.
+
+        Raises:
+            StepBudgetError: if the search for an edge exceeds the plan's budget of steps.
+        """
+        if not any(map(len, inputs)):
+            return Batch.empty(2)
+        rows = merged_rows(inputs)
+        mark_roots(rows, self._is_root)
+        if self._from_relation:
+            of_sources = rows[ROW_INPUT] == 0
+            rows[ROW_SOURCE, of_sources] = _stand_in(rows[ROW_SOURCE, of_sources])
+        found = self.searched(rows, wanted)
+        if self._from_relation:
+            found.columns[0] = _stand_in(found.columns[0])
+        return found
+
+
+def _stand_in(codes: IntArray) -> IntArray:
+    """The stand-ins of vertices, and the vertices of stand-ins; no two values are equal."""
+    return -2 - codes
 
 
 def _new_region(cursors: IntArray, nodes: int) -> Region:

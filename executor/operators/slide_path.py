@@ -12,7 +12,7 @@ from ..batch import FOREVER, Batch, IntArray
 from ..kernels import closure
 from ..kernels import path as kernel
 from ..schedule import Schedule
-from .base import Results
+from .base import CHUNK, Results
 from .edges import merged_rows
 
 _SET_BYTES = 1 << 26
@@ -57,7 +57,7 @@ class SlidePathOperator:
         if not any(map(len, inputs)):
             return Batch.empty(2)
         rows = merged_rows(inputs)
-        results = Results(2, wanted)
+        results = Results(2, wanted, room=CHUNK)
         ends = np.flatnonzero(np.diff(rows[kernel.ROW_TS])) + 1
         for slide in np.split(rows, ends, axis=1):
             self._take(slide, results, wanted)

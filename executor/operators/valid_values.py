@@ -1,89 +1,49 @@
-"""The valid values of a stream of rows, as held by operators at the root of a plan."""
+"""The distinct values of a stream of rows, as held by operators at the root of a plan."""
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Iterator
-from typing import Final
+import numpy as np
 
-from ..batch import FOREVER, Batch
-
-Value = tuple[int, ...]
-"""The codes of a row's columns."""
+from ..batch import IntArray
+from ..kernels.expiring import EXPIRING_FIELDS, Expiring, last_expiry
+from ..kernels.tables import enlarged
+from .rows import RowSet
 
 
-_SPARE: Final = 1_000
-"""Entries of removed values that the queue may have beyond twice the number of values."""
+class ValidValues(RowSet):
+    """A store of values with a queue by expiry (:mod:`headrace.executor.kernels.expiring`).
 
-
-class ValidValues:
-    """A map from each value to its largest expiry, with a queue of the values by expiry.
-
-    The queue may also have entries of removed values; they are dropped at its front.
+    Args:
+        width: the number of columns.
+        further: the number of further fields of the operator in each row.
     """
 
-    def __init__(self) -> None:
-        self.expiry: dict[Value, int] = {}
-        self._queue: list[tuple[int, Value]] = []
+    def __init__(self, width: int, further: int = 0) -> None:
+        super().__init__(width, None)
+        self._fields = EXPIRING_FIELDS + further
+        self._begin()
+        self.queue: IntArray = np.zeros((len(self.arrays.rows) + 1, 2), np.int64)
 
-    def add(self, value: Value, exp: int) -> bool:
-        """Holds a value until ``exp`` if it is not held longer. Returns whether it is new."""
-        expiry_before = self.expiry.get(value)
-        if expiry_before is None:
-            heapq.heappush(self._queue, (exp, value))
-            self.expiry[value] = exp
-            if len(self._queue) > 2 * len(self.expiry) + _SPARE:
-                self._queue = [(expiry, held) for held, expiry in self.expiry.items()]
-                heapq.heapify(self._queue)
-            return True
-        if expiry_before < exp:
-            self.expiry[value] = exp
-        return False
+    @property
+    def expiring(self) -> Expiring:
+        """The arrays of the values."""
+        return Expiring(self.arrays, self.queue)
 
-    def remove(self, value: Value) -> bool:
-        """Removes a value before it expires. Returns whether it was held."""
-        return self.expiry.pop(value, None) is not None
+    @property
+    def capacity(self) -> int:
+        """The number of values for which there is space."""
+        return len(self.arrays.rows)
 
-    def first(self) -> int:
-        """The smallest expiry; FOREVER if no value expires."""
-        while self._queue:
-            exp, value = self._queue[0]
-            now = self.expiry.get(value)
-            if now == exp:
-                return exp
-            if now is None:
-                heapq.heappop(self._queue)
-            else:
-                heapq.heapreplace(self._queue, (now, value))
-        return FOREVER
-
-    def expired(self, now: int) -> Iterator[Value]:
-        """Removes and yields the values that expired at or before ``now``."""
-        while self.first() <= now and self._queue:
-            _, value = heapq.heappop(self._queue)
-            del self.expiry[value]
-            yield value
+    def enlarge(self) -> None:
+        """Doubles the space; all rows keep their numbers."""
+        self._grow(2 * self.capacity)
+        self.queue = enlarged(self.queue, self.capacity + 1)
 
     def last(self, otherwise: int) -> int:
         """The largest expiry below FOREVER; ``otherwise`` if there is none."""
-        return max((exp for exp in self.expiry.values() if exp < FOREVER), default=otherwise)
-
-    def __len__(self) -> int:
-        return len(self.expiry)
+        return int(last_expiry(self.expiring, otherwise))
 
     @property
     def nbytes(self) -> int:
-        """An estimate of the memory in bytes: an entry of the map and one of the queue."""
-        return len(self.expiry) * 250
-
-
-def values_of(batch: Batch) -> Iterator[Value]:
-    """The values of a batch's rows."""
-    if not batch.width:
-        return iter([()] * len(batch))
-    return zip(*batch.columns.tolist(), strict=True)
-
-
-def next_multiple(time: int, period: int) -> int:
-    """The first multiple of ``period`` that is not before ``time``."""
-    return -(-time // period) * period
+        """Bytes of memory allocated for state."""
+        return super().nbytes + self.queue.nbytes

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from ...algebra.physical import WitnessPaths
 from ..batch import Batch, IntArray
@@ -22,6 +18,7 @@ from .automaton import accepting_flags, check_start, steps_by_state
 from .base import drive
 from .coalesce import CoalesceOperator
 from .edges import SMALLEST, EdgesOperator, merged_rows, walked_by
+from .path_texts import path_texts, step_names, vertex_texts
 from .simple_path import StepBudgetError
 
 
@@ -55,8 +52,7 @@ class WitnessOperator(EdgesOperator):
         )
         self._search = _new_search(np.zeros(kernel.HEADER_FIELDS, np.int64), SMALLEST)
         self._steps: IntArray = np.empty((kernel.STEP_FIELDS, SMALLEST), np.int64)
-        names = [name for label in witness.labels for name in (label, f"^{label}")]
-        self._names: Any = pa.array([json.dumps(n, ensure_ascii=False) for n in names], pa.string())
+        self._names = step_names(witness.labels)
 
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
         """The rows that extend the validity of their key, each with its witness.
@@ -145,25 +141,11 @@ class WitnessOperator(EdgesOperator):
 
     def _texts(self, ends: IntArray, exp: IntArray) -> IntArray:
         """The codes of the paths as JSON texts; the steps of path i end before ``ends[i]``."""
-        steps = self._steps[:, : ends[-1]]
+        steps = self._steps[:, : ends[-1]].copy()
         codes, place = np.unique(steps[[0, 2]], return_inverse=True)
-        values = self._dictionary.decode(codes).to_pylist()
-        vertices: Any = pa.array([json.dumps(v, ensure_ascii=False) for v in values], pa.string())
-        from_, to = place.reshape(2, -1)
-        comma, nothing = pa.scalar(","), pa.scalar("")
-        parts: list[Any] = [
-            pa.scalar("["),
-            vertices.take(pa.array(from_)),
-            comma,
-            self._names.take(pa.array(steps[1])),
-            comma,
-            vertices.take(pa.array(to)),
-            pa.scalar("]"),
-        ]
-        steps_text: Any = pc.binary_join_element_wise(*parts, nothing)
-        lists: Any = pa.ListArray.from_arrays(pa.array(np.r_[0, ends], pa.int32()), steps_text)
-        parts = [pa.scalar("["), pc.binary_join(lists, ","), pa.scalar("]")]
-        whole: Any = pc.binary_join_element_wise(*parts, nothing)
+        steps[[0, 2]] = place.reshape(2, -1)
+        vertices = vertex_texts(self._dictionary, codes)
+        whole = path_texts(vertices, self._names, steps, ends)
         return self._dictionary.encode(whole, exp)
 
     def tick(self, now: int) -> None:

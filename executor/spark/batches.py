@@ -1,4 +1,4 @@
-"""Handles each micro-batch in the driver: writes its parts, publishes them, adds up its metrics."""
+"""Handles each micro-batch in the driver: runs it, publishes its parts, adds up its metrics."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from pyspark.sql import DataFrame, Row
 
 from ..counters import Counters
 from .checkpoint import CheckpointDirectory
-from .exchange.blocks import LATE, REPORT
+from .exchange.blocks import LATE, PART, REPORT
 from .exchange.late import LateFolder, added
 from .host.storage import translate_storage_errors
 from .reading.replay import Spool
 from .report import OnProgress, Progress
 from .results.dead_letters import DeadLetters
-from .results.parts import PART, WRITTEN, Part, part_writer
-from .results.sinks import Sink
+from .results.parts import Part
+from .results.sink import Sink
+from .session.class_archive import mark_used
 from .session.cleanup import Callbacks
-from .session.workers import own_workers
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,17 +135,17 @@ class Batches:
         return self._spool is None
 
     def __call__(self, frame: DataFrame, batch: int) -> None:
-        """Runs a batch. All operators of the plan run in here, once."""
+        """Runs a batch. All operators of the plan run in here, once, and write the results."""
         self._idle.clear()
         self.begun = True
         self.callbacks.note(frame.sparkSession)
         try:
             # An error in here is Spark's: the query fails with it, and its message says more.
-            with own_workers(frame.sparkSession, None):
-                parts = frame.mapInArrow(part_writer(self.sink.spec), WRITTEN)
-            written = parts.collect()
+            written = frame.collect()
             try:
                 self._deliver(written, batch)
+                if self.batches == 1:
+                    mark_used(frame.sparkSession)
             except (PySparkException, Py4JError):
                 raise
             except Exception as error:
@@ -173,7 +173,7 @@ class Batches:
     def _deliver(self, written: list[Row], batch: int) -> None:
         parts = [Part(**json.loads(row.payload)) for row in written if row.kind == PART]
         reports = [json.loads(row.payload) for row in written if row.kind == REPORT]
-        late = [row.payload.encode() for row in written if row.kind == LATE]
+        late = [bytes(row.payload) for row in written if row.kind == LATE]
         with translate_storage_errors():
             self.late.write(batch, late)
         self.sink.deliver(batch, sorted(parts, key=lambda part: part.partition))

@@ -15,26 +15,28 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from ...algebra.plan import PhysicalPlan
 from ...catalog.edges import EdgeFile
-from ..watermarks import in_disorder
 from .batches import Batches
 from .checkpoint import CheckpointDirectory, Manifest, open_checkpoint
 from .host.errors import CancelledError
 from .options import RunOptions
-from .query import described, run_query, set_aside, stopped, translate_spark_errors
+from .query import described, run_query, stopped, translate_spark_errors
 from .reading.fingerprint import fingerprint
 from .reading.rate import ReplayRate
 from .reading.replay import Spool, spool
-from .reading.scan_rows import ArrivalOrder
+from .reading.slice_rows import packed_slices
 from .report import OnProgress, RunReport
+from .results.delivery import sink_of
 from .results.formats import ResultShape
-from .results.sinks import Output, sink_of
+from .results.sinks import Output, ToKafka, packages_of_outputs, set_aside
+from .session.cluster import check_cluster
+from .session.packages import with_packages
 from .session.session import jvm_peak_bytes, running_session, spark_session
-from .session.settings import readable, streaming_session
-from .session.workers import free_pool
+from .session.settings import streaming_session
+from .session.workers import free_pool, own_workers
 from .spooling import Reading
 from .stage.dataflow import result_blocks
 
@@ -60,12 +62,12 @@ def run_bounded(
     if cancelled.is_set():
         raise CancelledError("Stopped before it began.")
     with ExitStack() as stack:
-        manifest = Manifest(plan, described(output), plan.parallelism)
+        manifest = Manifest(plan, described(output, options.also), plan.parallelism)
         checkpoint = open_checkpoint(manifest, output, options.checkpoint)
         stack.callback(checkpoint.close)
         if checkpoint.report is not None:
             return _report_of_earlier_run(checkpoint.report, time.monotonic() - started)
-        rejected = options.rejected or set_aside(output, checkpoint, None, "rejected")
+        rejected = options.rejected or set_aside(output, checkpoint.folder, None, "rejected")
         spooling = partial(
             spool,
             checkpoint.input,
@@ -80,22 +82,30 @@ def run_bounded(
         reading = stack.enter_context(Reading(checkpoint, spooling, on_progress, cancelled))
         spark = spark or running_session()
         if spark is None:
-            start = replace(options.session, partitions=plan.parallelism)
+            start = with_packages(
+                options.session,
+                plan.parallelism,
+                kafka=ToKafka in (type(output), type(options.also)),
+                others=packages_of_outputs(output, options.also),
+            )
             spark = stack.enter_context(spark_session(start, held=[checkpoint.lock]))
+        check_cluster(spark.sparkContext, checkpoint.folder)
         spooled = reading.result()
-        batches = Batches(
-            checkpoint, sink_of(output, shape, checkpoint.folder), on_progress, spooled
-        )
+        sink = sink_of(output, shape, checkpoint.folder, spark, options.also)
+        stack.callback(sink.close)
+        batches = Batches(checkpoint, sink, on_progress, spooled)
         streaming = time.monotonic()
         interval = options.interval if rate is None else rate.interval
         if spooled.slice_ends:
             with translate_spark_errors(batches), free_pool() as workers:
                 session = streaming_session(spark, plan.parallelism)
-                blocks = result_blocks(_edges(session, spooled), plan, workers, _arrival(plan))
+                with own_workers(session, None):
+                    messages = packed_slices(session, spooled.folder, plan)
+                blocks = result_blocks(messages, plan, workers, parts=batches.sink.spec)
                 if not run_query(blocks, batches, interval, cancelled):
                     raise stopped(batches)
         batches.sink.finish()
-        late = set_aside(output, checkpoint, options.rejected, "late")
+        late = set_aside(output, checkpoint.folder, options.rejected, "late")
         report = replace(
             _report(spooled, batches, checkpoint, rejected, late),
             seconds=time.monotonic() - started,
@@ -145,13 +155,3 @@ def _report(
         operators=counted.operators,
         last_batch=batches.last_batch,
     )
-
-
-def _edges(spark: SparkSession, spooled: Spool) -> DataFrame:
-    """The spool as a stream, a slice per micro-batch."""
-    reader = spark.readStream.schema(spooled.ddl).option("maxFilesPerTrigger", 1)
-    return reader.parquet(readable(spooled.folder))
-
-
-def _arrival(plan: PhysicalPlan) -> ArrivalOrder:
-    return "replayed" if in_disorder(plan) else "in order"

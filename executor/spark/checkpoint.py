@@ -165,7 +165,7 @@ class CheckpointDirectory:
     def _tidy(self) -> None:
         """Removes the files that are useless after a successful run."""
         if self._at_end == "empty":
-            for part in ("input", "spark", "staging", "late"):
+            for part in ("input", "spark", "staging", "sink", "late"):
                 _remove(self.folder / part)
         elif self._at_end == "remove" and self.folder.is_dir():
             # Remove the manifest last: a run that is killed here can still be resumed.

@@ -26,18 +26,26 @@ from .batches import Batches
 from .checkpoint import Manifest, open_checkpoint
 from .host.errors import CancelledError, ChangedInputError, ExecutionError, InputError, OutputError
 from .options import RunOptions
-from .query import described, run_query, set_aside, stopped, translate_spark_errors
-from .reading.sources import Aside, StoredGraph, live_frame, stored_frame
+from .query import described, run_query, stopped, translate_spark_errors
+from .reading.sources import (
+    Aside,
+    StoredGraph,
+    live_rows,
+    packed_sources,
+    stored_rows,
+)
 from .report import OnProgress, Progress
 from .results.dead_letters import DeadLetters, Growing
+from .results.delivery import sink_of
 from .results.formats import ResultShape
-from .results.sinks import Output, ToFile, sink_of
-from .session.packages import packages_for_kafka
-from .session.session import SessionOptions, running_session, spark_session
+from .results.sinks import Output, ToFile, ToKafka, packages_of_outputs, set_aside
+from .session.cluster import check_cluster
+from .session.packages import with_packages
+from .session.session import running_session, spark_session
 from .session.settings import streaming_session
 from .session.workers import free_pool, own_workers
 from .stage.dataflow import result_blocks
-from .stream import edges_of
+from .stream import inputs_read
 
 
 def run_live(
@@ -65,7 +73,10 @@ def run_live(
     shape = ResultShape.of(plan)
     stored_graphs = [StoredGraph.of(*each) for each in sorted(stored.items())]
     manifest = Manifest(
-        plan, described(output), plan.parallelism, _sources_document(sources, stored_graphs)
+        plan,
+        described(output, options.also),
+        plan.parallelism,
+        _sources_document(sources, stored_graphs),
     )
     if cancelled.is_set():
         raise CancelledError("Stopped before it began.")
@@ -74,12 +85,12 @@ def run_live(
         stack.callback(checkpoint.close)
         letters = DeadLetters(
             Growing(
-                set_aside(output, checkpoint, options.rejected, "late"),
+                set_aside(output, checkpoint.folder, options.rejected, "late"),
                 checkpoint.late,
                 options.most_set_aside,
             ),
             Growing(
-                options.rejected or set_aside(output, checkpoint, None, "rejected"),
+                options.rejected or set_aside(output, checkpoint.folder, None, "rejected"),
                 checkpoint.folder / "rejected",
                 options.most_set_aside,
             ),
@@ -88,24 +99,29 @@ def run_live(
         if spark is None:
             if on_progress is not None:
                 on_progress(Progress("starting", None))
-            session = _with_packages(options.session, sources, plan.parallelism)
+            session = with_packages(
+                options.session,
+                plan.parallelism,
+                kafka=_uses_kafka(sources, output, options.also),
+                others=packages_of_outputs(output, options.also),
+            )
             spark = stack.enter_context(spark_session(session, held=[checkpoint.lock]))
+        check_cluster(spark.sparkContext, checkpoint.folder)
         own = streaming_session(spark, plan.parallelism)
         try:
-            frames = _frames(
+            messages, graphs = _messages(
                 own, plan, sources, stored_graphs, checkpoint.folder, strict=options.strict
             )
-            edges, graphs = edges_of(plan, frames)
         except ExecutionError:
             if checkpoint.fresh:
                 checkpoint.discard()  # nothing was done: leave nothing behind
             raise
-        batches = Batches(
-            checkpoint, sink_of(output, shape, checkpoint.folder), on_progress, None, letters
-        )
+        sink = sink_of(output, shape, checkpoint.folder, own, options.also)
+        stack.callback(sink.close)
+        batches = Batches(checkpoint, sink, on_progress, None, letters)
         try:
             with translate_spark_errors(batches), free_pool() as workers:
-                blocks = result_blocks(edges, plan, workers, "live", graphs)
+                blocks = result_blocks(messages, plan, workers, graphs, parts=batches.sink.spec)
                 ended = run_query(blocks, batches, options.interval, cancelled)
         except ChangedInputError:
             if checkpoint.fresh and not batches.batches:
@@ -116,7 +132,7 @@ def run_live(
         raise CancelledError("The query was stopped in Spark.", "The same call goes on from there.")
 
 
-def _frames(
+def _messages(
     spark: SparkSession,
     plan: PhysicalPlan,
     sources: Mapping[str, LiveSource],
@@ -124,17 +140,22 @@ def _frames(
     folder: Path,
     *,
     strict: bool,
-) -> dict[str, DataFrame]:
-    """The edges of each stream, and those of each stored graph; ``folder`` is the checkpoint's."""
+) -> tuple[DataFrame, DataFrame | None]:
+    """Messages to the first stage: of all streams, and of all stored graphs if there are any.
+
+    ``folder`` is the checkpoint's.
+    """
     names = sorted({*sources, *(graph.name for graph in stored)})
+    streams, _ = inputs_read(plan)
 
     def aside(name: str) -> Aside:
         return Aside(str(folder / "rejected"), name, str(names.index(name)), strict)
 
     with own_workers(spark, None):
-        streams = {n: live_frame(spark, s, plan, aside(n)) for n, s in sources.items()}
-        graphs = {g.name: stored_frame(spark, g, plan, aside(g.name)) for g in stored}
-        return streams | graphs
+        live = [rows for n in streams for rows in live_rows(spark, sources[n], plan, aside(n))]
+        graphs = [stored_rows(spark, graph, plan, aside(graph.name)) for graph in stored]
+        messages = packed_sources(live, plan, "live")
+        return messages, packed_sources(graphs, plan, "stored") if graphs else None
 
 
 def _check(
@@ -190,12 +211,6 @@ def _sources_document(
     return found
 
 
-def _with_packages(
-    session: SessionOptions, sources: Mapping[str, LiveSource], partitions: int
-) -> SessionOptions:
-    """The session's options with the packages that the sources need, unless the user chose some."""
-    packages = session.packages
-    kafka = any(live.source.format == "kafka" for live in sources.values())
-    if kafka and not packages:
-        packages = packages_for_kafka(session.conf)
-    return replace(session, partitions=partitions, packages=packages)
+def _uses_kafka(sources: Mapping[str, LiveSource], *outputs: Output | None) -> bool:
+    of_sources = any(live.source.format == "kafka" for live in sources.values())
+    return of_sources or any(isinstance(output, ToKafka) for output in outputs)

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .reading.replay import LARGEST_SLICE
-from .session.session import SessionOptions
+from .results.sinks import WrittenBySpark
+from .session.options import SessionOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,7 @@ class RunOptions:
         largest_slice: the most edges of files in one micro-batch.
         most_set_aside: over live sources, the most bytes kept of rows that are not edges, and as
             many of late edges; the oldest are dropped. Default: all are kept.
+        also: a second output, which gets each result too; each at least as often as the output.
         session: how Spark is started, if it is; its number of partitions is the plan's.
     """
 
@@ -36,4 +38,5 @@ class RunOptions:
     speed: float | None = None
     largest_slice: int = LARGEST_SLICE
     most_set_aside: int | None = None
+    also: WrittenBySpark | None = None
     session: SessionOptions = field(default_factory=SessionOptions)

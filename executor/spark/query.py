@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Literal
 
 from py4j.protocol import Py4JError
@@ -15,7 +14,6 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from .batches import Batches
-from .checkpoint import CheckpointDirectory
 from .host.clock import SteppedClock
 from .host.errors import (
     CancelledError,
@@ -25,7 +23,16 @@ from .host.errors import (
 )
 from .host.failures import failure_of
 from .results.claims import identity
-from .results.sinks import NOTE, Output, ToFile, ToFolder, ToFunction, ToStdout
+from .results.sinks import (
+    Output,
+    ToFile,
+    ToFolder,
+    ToFunction,
+    ToKafka,
+    ToSink,
+    ToStdout,
+    WrittenBySpark,
+)
 from .session.cleanup import release
 from .session.session import stop_within
 from .session.settings import location
@@ -130,8 +137,10 @@ def _started(blocks: DataFrame, batches: Batches, interval: str | None) -> Strea
     return writer.start()
 
 
-def described(output: Output) -> str:
-    """The output in the manifest of a checkpoint."""
+def described(output: Output, also: WrittenBySpark | None = None) -> str:
+    """The output in the manifest of a checkpoint, with a second output if there is one."""
+    if also is not None:
+        return f"{described(output)} and {described(also)}"
     match output:
         case ToFolder(path, file_format) | ToFile(path, file_format):
             return f"{identity(path)} ({file_format})"
@@ -139,22 +148,10 @@ def described(output: Output) -> str:
             return f"- ({file_format})"
         case ToFunction():
             return "a function"
-
-
-def set_aside(
-    output: Output, checkpoint: CheckpointDirectory, rejected: Path | None, what: str
-) -> Path:
-    """The file for rows that are set aside: beside the results, or beside the file that the user
-    named for rows that are not edges."""
-    match output:
-        case _ if rejected is not None:
-            return rejected.with_name(f"{rejected.name}.{what}.jsonl")
-        case ToFolder(path):
-            return path / NOTE / f"{what}.jsonl"
-        case ToFile(path):
-            return path.with_name(f"{path.name}.{what}.jsonl")
-        case _:
-            return checkpoint.folder / f"{what}.jsonl"
+        case ToKafka(topic=topic):
+            return f"the topic {topic}"  # the addresses of brokers may change
+        case ToSink(sink):
+            return f"the sink {sink.name} ({sink.format} {sink.path})"
 
 
 def stopped(batches: Batches) -> CancelledError:

@@ -53,7 +53,10 @@ OnProgress = Callable[[Progress], None]
 class RunReport:
     """The report of a run.
 
-    Attributes of the whole query, over restarts:
+    The numbers from ``edges`` to ``operators`` are those of the whole query, over restarts. The
+    others are of this run, which may have resumed an earlier one.
+
+    Attributes:
         edges: the number of edges of the input.
         relevant: the number of edges with a label that the plan reads.
         rejected: the number of rows that are not edges.
@@ -63,8 +66,6 @@ class RunReport:
         rebuilt: the number of times that the index of a partition was rebuilt.
         ticks: application time from the first edge to the last, in time units of the plan.
         operators: the counters of each node of the plan.
-
-    Attributes of this run, which may have resumed an earlier one:
         processed: the number of relevant edges.
         found: the number of results.
         batches: the number of micro-batches.

@@ -30,7 +30,7 @@ from .results.formats import ResultShape
 from .session.settings import PROVIDER, ROCKSDB
 from .session.worker_python import check_workers
 from .session.workers import own_workers
-from .stage.dataflow import result_blocks
+from .stage.dataflow import live_result_blocks
 from .stage.observed import METRICS, observed
 
 _COLUMNS = ("label", "src", "trg", "ts")
@@ -112,7 +112,7 @@ def stream(
     columns = [f"`{n}` {SQL_TYPES[t]}" for n, t in zip(shape.names, shape.types, strict=True)]
     times = ["ts bigint", "exp bigint"] if shape.event is None else ["at bigint", "event string"]
     times += ["op string"] if shape.deletions else []
-    blocks = result_blocks(edges, plan, f"stream-{plan.digest}", "live", stored)
+    blocks = live_result_blocks(edges, plan, f"stream-{plan.digest}", stored)
     rows = observed(blocks, plan, metrics)
     with own_workers(spark, None):
         return rows.mapInArrow(unpacked, ", ".join([*columns, *times]))
@@ -128,13 +128,7 @@ def edges_of(
     Raises:
         InputError: see :func:`stream`.
     """
-    graphs = {scan.stream for _, scan in plan.scans if scan.range is None}
-    streams = sorted({scan.stream for _, scan in plan.scans} - graphs)
-    if not streams:
-        raise InputError(
-            "The plan reads no stream" + (" but stored graphs alone." if graphs else "."),
-            "Its answer does not change: run it over files." if graphs else "",
-        )
+    streams, graphs = inputs_read(plan)
     properties = properties_of(scan_inputs(plan))
     types = {stream.name: stream.properties for stream in plan.streams}
 
@@ -145,7 +139,23 @@ def edges_of(
             [_edges(name, f, types[name], properties, stored=stored) for name, f in frames],
         )
 
-    return edges(streams, stored=False), edges(sorted(graphs), stored=True) if graphs else None
+    return edges(streams, stored=False), edges(graphs, stored=True) if graphs else None
+
+
+def inputs_read(plan: PhysicalPlan) -> tuple[list[str], list[str]]:
+    """The names of the streams and of the stored graphs that a plan reads, sorted.
+
+    Raises:
+        InputError: if it reads no stream.
+    """
+    graphs = {scan.stream for _, scan in plan.scans if scan.range is None}
+    streams = sorted({scan.stream for _, scan in plan.scans} - graphs)
+    if not streams:
+        raise InputError(
+            "The plan reads no stream" + (" but stored graphs alone." if graphs else "."),
+            "Its answer does not change: run it over files." if graphs else "",
+        )
+    return streams, sorted(graphs)
 
 
 def _frame_of(name: str, dataframes: Mapping[str, DataFrame], *, stored: bool) -> DataFrame:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from ..query.atoms import Atom, Location, Variable, VertexAtom
 from ..query.conditions import with_names
 from ..query.disjoint_sets import DisjointSets
 from ..query.errors import QueryError
-from ..query.regular_query import Atom, Condition, Location, Output, Rule, Variable, VertexAtom
+from ..query.regular_query import Condition, Output, Rule
 from . import errors
 from .conditions import Alternative
 from .errors import Fault

@@ -14,8 +14,9 @@ from typing import Final
 
 from ..parsing.tokens import SIGNS
 from ..query import regular_query as rq
+from ..query.atoms import Location, Variable
 from ..query.errors import QueryError
-from ..query.regular_query import Location, Sign
+from ..query.regular_query import Sign
 from . import errors
 from .scope import Scope
 from .syntax import (
@@ -93,7 +94,7 @@ def _read(condition: Condition, scope: Scope, negated: Location | None) -> list[
         case EdgeComparison(one, sign, other):
             for name in (one, other):
                 scope.check_edge(name)
-            edges = (rq.Variable(one.text), rq.Variable(other.text))
+            edges = (Variable(one.text), Variable(other.text))
             test = rq.Comparison(edges[0], _sign(sign, negated), edges[1], one.at)
             return [Alternative(conditions=(test,), compared=(one, other))]
         case Not(part):

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from ..query.atoms import Location
 from ..query.errors import QueryError
-from ..query.regular_query import Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ _NO_FUNCTION = Fault(
 )
 
 NEGATION = _NEGATION
-NO_FUNCTION = Fault("E-FUNC", "there is no such function", "abs(e.amount) is one")
+NO_FUNCTION = Fault("E-FUNC", "no function has this name", "abs(e.amount) is one")
 NO_NUMBER = Fault(
     "E-SYNTAX", "only a number has an absolute value", "write a property, as e.amount"
 )

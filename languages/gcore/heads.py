@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from ..query import answers
 from ..query import regular_query as rq
+from ..query.atoms import Location, PathAtom, Variable, variables_of
 from ..query.conditions import named_edges, with_names
 from ..query.errors import QueryError
-from ..query.regular_query import Location
 from . import errors
 from .errors import LATER, Fault
 from .scope import Scope
@@ -126,14 +126,14 @@ def check_paths(head: Head, rule: rq.Rule) -> None:
     Raises:
         QueryError: E-LATER for a path of an OPTIONAL block, E-PATHVAR for other ends.
     """
-    of_alias = {atom.alias: atom for atom in rule.body if isinstance(atom, rq.PathAtom)}
+    of_alias = {atom.alias: atom for atom in rule.body if isinstance(atom, PathAtom)}
     for column in head.paths:
         assert isinstance(column.value, rq.Witnessed)
         (name,) = column.names
         atom = of_alias.get(column.value.path)
         if atom is None:
             raise LATER["optional path"].error(name.at, name.text)
-        ends = tuple(map(rq.Variable, rule.variables[:2]))
+        ends = tuple(map(Variable, rule.variables[:2]))
         if head.label is not None and ends != (atom.source, atom.target):
             raise errors.OTHER_ENDS.error(name.at, name.text)
 
@@ -181,7 +181,7 @@ def with_columns(head: Head, rule: rq.Rule, fresh: Iterator[str]) -> rq.Rule:
             assert column.called is not None
             variables.append(column.called)
     taken = set(variables)
-    for name in dict.fromkeys(rq.variables_of(rule.body)):
+    for name in dict.fromkeys(variables_of(rule.body)):
         if name not in called and name in taken:
             called[name] = next(fresh)
     edges = {name: next(fresh) for name in named_edges(rule.body) if name in taken}
@@ -218,7 +218,7 @@ def _aggregated(call: Call, scope: Scope) -> rq.Aggregated:
         is_edge = argument.text in scope.edges
         if not (is_edge and name.lower() == "count" and not call.distinct):
             scope.check_vertex(argument, _UNBOUND)
-            value = rq.Variable(argument.text)
+            value = Variable(argument.text)
     elif argument is not None:
         value = value_of(argument, scope)
     if value is None and argument is not None:

@@ -6,20 +6,9 @@ from collections.abc import Sequence
 
 from ...algebra import regex, scalar
 from ...algebra.regex import Regex
+from ..query.atoms import Atom, EdgeAtom, Location, PathAtom, Term, Variable, VertexAtom
 from ..query.errors import QueryError, closest, line_of, listed
-from ..query.regular_query import (
-    Atom,
-    Comparison,
-    EdgeAtom,
-    LabelSet,
-    Location,
-    PathAtom,
-    Property,
-    Rule,
-    Term,
-    Variable,
-    VertexAtom,
-)
+from ..query.regular_query import Comparison, LabelSet, Property, Rule
 from . import errors
 from .bodies import Body, Part
 from .conditions import alternatives
@@ -237,7 +226,7 @@ class Links:
         close = closest(name.text, self._macros)
         return QueryError(
             "E-UNKNOWN",
-            "there is no PATH of this name",
+            "no PATH has this name",
             at=name.at,
             text=f"~{name.text}",
             hint=f"did you mean ~{close}?"

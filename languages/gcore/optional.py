@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..query.regular_query import Location
+from ..query.atoms import Location
 from . import errors
 from .bodies import Part, vertices_of
 

@@ -13,9 +13,10 @@ from ...algebra import regex
 from ...algebra.regex import Regex
 from ..parsing.paths import PathExpression, joined
 from ..parsing.tokens import location_of, name_of, repeats
+from ..query.atoms import Location
 from ..query.condition_text import label_set_text
 from ..query.errors import line_of
-from ..query.regular_query import LabelSet, Location
+from ..query.regular_query import LabelSet
 from . import errors
 from .syntax import Name
 

@@ -16,8 +16,8 @@ from lark import Token, Transformer
 from ..parsing.emit import EmitText
 from ..parsing.tokens import location_of, nested, number, string
 from ..parsing.windows import Length, WindowText
+from ..query.atoms import Location
 from ..query.errors import QueryError
-from ..query.regular_query import Location
 from .path_reading import PathRules, name_from, unwrapped, words_of
 from .syntax import (
     And,

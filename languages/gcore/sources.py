@@ -12,9 +12,10 @@ from dataclasses import dataclass, field, replace
 from ...algebra.regex import Symbol
 from ...algebra.window import Window
 from ..parsing.windows import WindowText
+from ..query.atoms import Location
 from ..query.condition_text import label_set_text
 from ..query.errors import QueryError, listed
-from ..query.regular_query import LabelSet, Leaf, Location, Rule, WindowClause
+from ..query.regular_query import LabelSet, Leaf, Rule, WindowClause
 from .errors import LATER
 from .names import Names
 from .syntax import Name

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from itertools import product
 
+from ..query.atoms import EdgeAtom, Variable
 from ..query.errors import line_of
-from ..query.regular_query import EdgeAtom, Variable
 from . import errors
 from .bodies import Body, Part, vertices_of
 from .conditions import MOST_ALTERNATIVES, alternatives, too_many

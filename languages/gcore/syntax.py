@@ -12,7 +12,7 @@ from enum import Enum
 from ..parsing.emit import EmitText
 from ..parsing.paths import PathExpression
 from ..parsing.windows import WindowText
-from ..query.regular_query import Location
+from ..query.atoms import Location
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from lark.exceptions import UnexpectedInput, UnexpectedToken
 
 from ..parsing.lark_parser import Refusal
 from ..parsing.tokens import end_of, location_of
+from ..query.atoms import Location
 from ..query.errors import QueryError
-from ..query.regular_query import Location
 from . import errors
 from .errors import OUTSIDE
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from ...algebra.scalar import Literal
 from ...algebra.window import Window
 from ..parsing.emit import with_emit
+from ..query.atoms import EdgeAtom, Location, Variable
 from ..query.checks import checked_query
 from ..query.errors import QueryError, line_of
-from ..query.regular_query import EdgeAtom, Location, RegularQuery, Rule, Variable
+from ..query.regular_query import RegularQuery, Rule
 from .errors import LATER, Fault
 from .heads import edges_of
 from .names import Names

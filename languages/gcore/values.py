@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from ...algebra import scalar
 from ..query import regular_query as rq
 from ..query.answers import FUNCTIONS
+from ..query.atoms import Location, Variable
 from ..query.errors import QueryError
-from ..query.regular_query import Location
 from . import errors
 from .errors import Fault
 from .scope import Scope
@@ -26,7 +26,7 @@ def value_of(value: Node | Value, scope: Scope) -> rq.Value:
     """
     match value:
         case Node():
-            return rq.Variable(vertex_of(value).text)
+            return Variable(vertex_of(value).text)
         case Property():
             return property_of(value, scope)
         case Literal():

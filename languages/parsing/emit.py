@@ -9,8 +9,9 @@ from typing import Final
 from lark import Token
 
 from ...algebra.aggregates import ReportMode
+from ..query.atoms import Location
 from ..query.errors import QueryError
-from ..query.regular_query import Emit, Location, RegularQuery
+from ..query.regular_query import Emit, RegularQuery
 from .tokens import location_of
 from .windows import Length
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from ...algebra import regex
 from ...algebra.regex import Regex
+from ..query.atoms import Location
 from ..query.errors import QueryError, line_of
-from ..query.regular_query import Location
 
 MOST_STEPS = 512
 """The largest number of steps of a path expression, with bounded repeats expanded."""

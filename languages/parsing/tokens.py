@@ -11,8 +11,9 @@ from types import MappingProxyType
 from lark import Token
 
 from ...algebra.scalar import DEEPEST_VALUE, LARGEST_INTEGER, SMALLEST_INTEGER
+from ..query.atoms import Location
 from ..query.errors import QueryError
-from ..query.regular_query import Location, Sign
+from ..query.regular_query import Sign
 
 MOST_CHARACTERS = 200_000
 SIGNS: Mapping[str, Sign] = MappingProxyType(

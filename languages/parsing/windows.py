@@ -10,8 +10,8 @@ from lark import Token
 from ...algebra import durations
 from ...algebra.durations import DurationError
 from ...algebra.window import Window
+from ..query.atoms import Location
 from ..query.errors import QueryError
-from ..query.regular_query import Location
 from .tokens import location_of
 
 

@@ -6,5 +6,5 @@ Invariant: nothing here knows a catalog or the text of a language.
 
 May import: algebra; none of the rooms beside this one.
 
-Start reading at: `regular_query`, then `checks`.
+Start reading at: `atoms` and `regular_query`, then `checks`.
 """

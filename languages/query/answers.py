@@ -6,14 +6,16 @@ columns that are not vertices of the body.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from ...algebra.aggregates import Function
+from .atoms import Location
 from .conditions import references_in
 from .errors import QueryError
-from .regular_query import Aggregated, Location, Output, Property, Rule, Value
+from .regular_query import Aggregated, Output, Property, Rule, Value
 
 FUNCTIONS: Final[dict[str, Function]] = {
     "count": "count",
@@ -70,7 +72,8 @@ def named_columns(
     """The names of a head's columns, and the values of columns that are not vertices.
 
     An unnamed property column gets the name of the property, with the edge as prefix if that name
-    is taken, and a number if both are: ``amount``, ``e_amount``, ``e_amount_2``.
+    is taken or if the head has this property of several edges, and a number if both are taken:
+    ``amount``, ``e_amount``, ``e_amount_2``.
 
     Raises:
         QueryError: E-SYNTAX for an unnamed value of another kind; E-EDB for a repeated name.
@@ -78,6 +81,7 @@ def named_columns(
     columns = list(columns)
     used = {c for c in columns if isinstance(c, str)} | set(taken)
     used |= {c.name for c in columns if isinstance(c, Column) and c.name is not None}
+    used |= _properties_of_several_edges(columns)
     names: list[str] = []
     outputs: dict[str, Output] = {}
     for column in columns:
@@ -99,6 +103,19 @@ def named_columns(
         names.append(name)
         outputs[name] = column.value
     return tuple(names), tuple(outputs.items())
+
+
+def _properties_of_several_edges(columns: Iterable[str | Column]) -> set[str]:
+    """The names of the properties that unnamed columns have of several edges."""
+    unnamed = {
+        (of.edge, of.name)
+        for column in columns
+        if isinstance(column, Column)
+        and column.name is None
+        and isinstance(of := column.value, Property)
+    }
+    count = Counter(name for _, name in unnamed)
+    return {name for name, edges in count.items() if edges > 1}
 
 
 def _own_name(column: Column, used: Collection[str]) -> str:
@@ -129,25 +146,8 @@ def computes(rule: Rule) -> bool:
     return any(not isinstance(of, Property) for _, of in rule.properties)
 
 
-def check_no_aggregate(rule: Rule, answer: str) -> None:
-    """Checks that a rule outside the answer has no aggregates.
-
-    Raises:
-        QueryError: E-AGG.
-    """
-    for _, of in rule.properties:
-        if isinstance(of, Aggregated):
-            raise QueryError(
-                "E-AGG",
-                "aggregates are allowed only in the final result",
-                at=of.location or rule.location,
-                text=rule.head,
-                hint=f"move it to {answer}",
-            )
-
-
 def check_alike(rules: Sequence[Rule]) -> None:
-    """Checks that the rules of an answer have the same aggregates in the same columns.
+    """Checks that the rules of a head have the same aggregates in the same columns.
 
     Raises:
         QueryError: E-AGG.

@@ -1,8 +1,9 @@
 """The checks that every Regular Query must pass, in any language.
 
 In: rules and windows as parsed. Out: a `RegularQuery` with warnings, which has an answer, is safe,
-not recursive, and has binary inner predicates (thesis Definition 14). The checks of edge names are
-in :mod:`headrace.languages.query.edge_checks`.
+and not recursive (thesis Definition 14). The checks of edge names are in
+:mod:`headrace.languages.query.edge_checks`, those of columns in
+:mod:`headrace.languages.query.value_columns`.
 """
 
 from __future__ import annotations
@@ -13,27 +14,26 @@ from operator import attrgetter, itemgetter
 
 from ...algebra import regex
 from ...algebra.regex import Regex
-from .answers import check_alike, check_no_aggregate
+from .answers import check_alike
+from .atoms import Atom, BinaryAtom, EdgeAtom, Location, PathAtom, Variable, variables_of
 from .conditions import conjuncts, connected, unified
 from .disjoint_sets import DisjointSets
 from .edge_checks import check_edges
 from .errors import QueryError, line_of, listed
-from .predicates import derived_by, predicates, read_by
+from .limits import check_limits
+from .predicates import derived_by, parts_by, predicates, read_by
 from .regular_query import (
-    Atom,
-    EdgeAtom,
     LabelSet,
     Leaf,
-    Location,
-    PathAtom,
     Property,
     RegularQuery,
     Rule,
-    Variable,
-    VertexAtom,
     WindowClause,
-    variables_of,
+    Witnessed,
 )
+from .returned_paths import path_columns
+from .shortest_paths import lists
+from .value_columns import check_columns
 
 
 def checked_query(
@@ -54,7 +54,7 @@ def checked_query(
     ``labels`` and ``generated`` are those of :class:`RegularQuery`.
 
     Raises:
-        QueryError: E-ARITY, E-EDB, E-SAFE, E-PROPERTY, E-REC, E-ANSWER or E-WINDOW.
+        QueryError: E-ARITY, E-EDB, E-SAFE, E-PROPERTY, E-REC, E-ANSWER, E-ORDER or E-WINDOW.
     """
     _check_names(rules)
     check_edges(rules, derived_by(rules))
@@ -62,8 +62,11 @@ def checked_query(
     _check_safety(rules)
     order = evaluation_order(rules)
     answer = answer or _answer(rules)
-    _check_inner_arity(rules, answer)
-    check_alike([rule for rule in rules if rule.head == answer])
+    _check_inner_paths(rules, answer)
+    check_columns(rules, order)
+    for head in dict.fromkeys(rule.head for rule in rules):
+        check_alike([rule for rule in rules if rule.head == head])
+    check_limits(rules)
     _check_windows(windows)
     all_warnings = (
         *warnings,
@@ -90,7 +93,7 @@ def checked_query(
     )
 
 
-def words(atom: EdgeAtom | PathAtom) -> Regex:
+def words(atom: BinaryAtom) -> Regex:
     """The regular expression of the paths or edges that an atom matches."""
     return atom.regex if isinstance(atom, PathAtom) else regex.alternation(atom.labels)
 
@@ -106,6 +109,13 @@ def evaluation_order(rules: Sequence[Rule]) -> tuple[str, ...]:
     except CycleError as error:
         # graphlib's cycle goes from dependency to dependent, and repeats its first node at the end.
         cycle = error.args[1][::-1]
+    parts = parts_by(rules)
+    negated = {part.predicate for rule in rules for part in rule.negated}
+    through_not = not negated.isdisjoint(cycle)
+    if not parts.isdisjoint(cycle):
+        start = next(k for k, name in enumerate(cycle) if name not in parts)
+        circle = [*cycle[start:-1], *cycle[:start]]
+        cycle = [name for name in (*circle, circle[0]) if name not in parts]
     heads = [rule for rule in rules if rule.head in cycle]
     rule = heads[0] if heads else _rule_of_alias(rules, cycle)
     name = rule.head if rule.head in cycle else cycle[0]
@@ -113,6 +123,14 @@ def evaluation_order(rules: Sequence[Rule]) -> tuple[str, ...]:
     shown = [*cycle[turn:-1], *cycle[:turn], name] if turn else cycle
     if len(shown) > 12:
         shown = [*shown[:10], "...", name]
+    if through_not:
+        raise QueryError(
+            "E-REC",
+            f"the rule of {name} depends on itself through `not`: {' <- '.join(shown)}",
+            at=rule.location,
+            text=name,
+            hint="a rule that holds where it does not hold has no answer; negate other rules only",
+        ) from None
     raise QueryError(
         "E-REC",
         f"the rule of {name} depends on itself: {' <- '.join(shown)}",
@@ -127,11 +145,12 @@ def _dependencies(rules: Sequence[Rule]) -> Mapping[str, Sequence[str]]:
     for rule in rules:
         dependencies = graph.setdefault(rule.head, {})
         for atom in rule.body:
-            if not isinstance(atom, VertexAtom) and atom.alias is not None:
+            if isinstance(atom, BinaryAtom) and atom.alias is not None:
                 dependencies[atom.alias] = None
                 graph.setdefault(atom.alias, {}).update(dict.fromkeys(predicates(atom)))
             else:
                 dependencies.update(dict.fromkeys(predicates(atom)))
+        dependencies.update(dict.fromkeys(part.predicate for part in rule.parts))
     return {name: tuple(dependencies) for name, dependencies in graph.items()}
 
 
@@ -140,7 +159,7 @@ def _rule_of_alias(rules: Sequence[Rule], cycle: Sequence[str]) -> Rule:
         rule
         for rule in rules
         for atom in rule.body
-        if not isinstance(atom, VertexAtom) and atom.alias in cycle
+        if isinstance(atom, BinaryAtom) and atom.alias in cycle
     )
 
 
@@ -150,7 +169,7 @@ def _check_names(rules: Sequence[Rule]) -> None:
     meanings: dict[str, tuple[type, Regex]] = {}
     for rule in rules:
         for atom in rule.body:
-            if isinstance(atom, VertexAtom) or atom.alias is None:
+            if not isinstance(atom, BinaryAtom) or atom.alias is None:
                 continue
             taken = atom.alias in heads
             meaning = (type(atom), words(atom))
@@ -179,38 +198,28 @@ def _check_arity(rules: Sequence[Rule]) -> None:
             )
 
 
-def _check_inner_arity(rules: Sequence[Rule], answer: str) -> None:
+def _check_inner_paths(rules: Sequence[Rule], answer: str) -> None:
+    """Checks that the predicates that rules read have no columns of paths."""
     used = read_by(rules)
     for rule in rules:
-        inner = rule.head != answer or rule.head in used
-        if inner:
-            check_no_aggregate(rule, answer)
-        if rule.properties and inner:
+        if rule.head == answer and rule.head not in used:
+            continue
+        returned: dict[str, Witnessed | Property] = {**path_columns(rule), **lists(rule)}
+        for name, of in returned.items():
             raise QueryError(
-                "E-ARITY",
-                "an inner predicate relates vertices, this one has a property of an edge or more",
-                at=rule.location,
-                text=rule.head,
-                hint=f"only the answer may have such columns; here that is {answer}",
+                "E-PATHVAR",
+                "only the answer returns paths",
+                at=of.location or rule.location,
+                text=name,
+                hint=f"name the path in the rule of {answer}, or let the head have its two ends",
             )
-        if len(rule.variables) != 2 and inner:
-            raise QueryError(
-                "E-ARITY",
-                f"an inner predicate has two variables, this one has {len(rule.variables)}",
-                at=rule.location,
-                text=rule.head,
-                hint=f"only the answer may have more or fewer; here that is {answer}"
-                + _HOW_ONE * (len(rule.variables) == 1),
-            )
-
-
-_HOW_ONE = "; a predicate of one vertex relates it to itself, as Rich(x, x) <- ..."
 
 
 def _check_safety(rules: Sequence[Rule]) -> None:
     for rule in rules:
         bound = set(variables_of(rule.body))
         bound |= {name for name, _ in rule.properties}
+        bound |= {of.name for of in rule.missing if isinstance(of, Variable)}
         for name in rule.variables:
             if name not in bound:
                 raise QueryError(

@@ -6,6 +6,7 @@ import json
 import re
 
 from ...algebra.scalar import Literal
+from .atoms import Variable
 from .regular_query import (
     Aggregated,
     Both,
@@ -19,12 +20,14 @@ from .regular_query import (
     Output,
     Property,
     Value,
-    Variable,
     Witnessed,
 )
 
 _PLAIN = re.compile(r"(?!_(?!\w))[^\W0-9]\w*")
-_KEYWORDS = {"as", "on", "window", "slide", "emit", "every", "entering", "exit", "snapshot", "not"}
+_KEYWORDS = {
+    "as", "on", "window", "slide", "emit", "every", "entering", "exit", "snapshot", "not",
+    "optional",
+}  # fmt: skip
 
 
 def condition_text(condition: Condition) -> str:

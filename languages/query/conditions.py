@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
+from .atoms import Atom, Row, Term, Variable, with_terms
 from .disjoint_sets import DisjointSets
 from .regular_query import (
     Aggregated,
-    Atom,
     Both,
     Comparison,
     Computed,
@@ -22,13 +22,9 @@ from .regular_query import (
     Negated,
     Output,
     Property,
-    Row,
     Rule,
-    Term,
     Value,
-    Variable,
     Witnessed,
-    with_terms,
 )
 
 Renaming = Callable[[str], str]
@@ -115,6 +111,15 @@ def with_references(condition: Condition, new: Callable[[Variable | Property], V
             return type(condition)(tuple(with_references(part, new) for part in parts))
 
 
+def with_edge(condition: Condition, old: str, new: str) -> Condition:
+    """The condition with another name of an edge."""
+
+    def renamed(of: Variable | Property) -> Value:
+        return replace(of, edge=new) if isinstance(of, Property) and of.edge == old else of
+
+    return with_references(condition, renamed)
+
+
 def value_with_references(of: Value, new: Callable[[Variable | Property], Value]) -> Value:
     """The value with other values in place of its variables and properties."""
     match of:
@@ -162,12 +167,23 @@ def with_names(rule: Rule, vertex: Renaming, edge: Renaming = str) -> Rule:
             return replace(moved, edge=edge(moved.edge))
         return moved
 
-    def reference(of: Variable | Property) -> Value:
+    def column(of: Variable | Property) -> Variable | Property:
         return (
             Variable(name(of.name)) if isinstance(of, Variable) else replace(of, edge=name(of.edge))
         )
 
-    return rule_with_references(replace(rule, body=tuple(map(atom, rule.body))), reference)
+    def reference(of: Variable | Property) -> Value:
+        return column(of)
+
+    renamed = replace(
+        rule,
+        body=tuple(map(atom, rule.body)),
+        negated=tuple(
+            replace(of, variables=tuple(map(vertex, of.variables))) for of in rule.negated
+        ),
+        optional=tuple(replace(of, columns=tuple(map(column, of.columns))) for of in rule.optional),
+    )
+    return rule_with_references(renamed, reference)
 
 
 def value_in(of: Output) -> Value | None:
@@ -185,10 +201,10 @@ def references_in(of: Output) -> Iterator[Variable | Property]:
 
 
 def provides(atom: Atom, reference: Variable | Property) -> bool:
-    """Whether an atom binds a variable at an end, or has the property of a reference."""
+    """Whether an atom binds a variable, or has the property of a reference."""
     if isinstance(reference, Property):
         return isinstance(atom, Row) and atom.edge == reference.edge
-    return reference in (atom.source, atom.target)
+    return reference in atom.terms
 
 
 def references_in_rule(rule: Rule) -> Iterator[Variable | Property]:
@@ -203,7 +219,7 @@ def properties_of_vertices(rule: Rule) -> Iterator[Property]:
     """The properties of vertices in a rule, with repeats; their owner is a variable."""
     edges = named_edges(rule.body)
     for of in references_in_rule(rule):
-        if isinstance(of, Property) and of.edge not in edges:
+        if isinstance(of, Property) and of.edge not in edges and of not in rule.missing:
             yield of
 
 
@@ -240,13 +256,21 @@ def connected(
 
 
 def unified(rule: Rule) -> Rule:
-    """The rule with one variable for all variables that conditions such as ``x = y`` equate."""
-    edges = named_edges(rule.body)
+    """The rule with one variable for all variables that conditions such as ``x = y`` equate.
+
+    ``x = x`` remains a condition, since it is unknown for a missing value, and so does an equality
+    of a variable of an optional part, which is a condition on the rows with the part.
+    """
+    others = named_edges(rule.body).keys() | {
+        of.name for of in rule.missing if isinstance(of, Variable)
+    }
     same: DisjointSets[str] = DisjointSets()
     kept: list[Condition] = []
     for condition in conjuncts(rule.conditions):
         match condition:
-            case Comparison(Variable(one), "=", Variable(other)) if not {one, other} & edges.keys():
+            case Comparison(Variable(one), "=", Variable(other)) if (
+                one != other and not {one, other} & others
+            ):
                 same.merge(one, other)
             case _:
                 kept.append(condition)

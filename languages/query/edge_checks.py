@@ -6,23 +6,20 @@ from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 
 from .answers import location_in
+from .atoms import EdgeAtom, Location, PathAtom, Row, Variable, variables_of
 from .condition_text import value_text
 from .conditions import comparisons, named_edges, references, references_in, references_of
 from .errors import QueryError, listed
 from .regular_query import (
     Aggregated,
     Comparison,
-    EdgeAtom,
-    Location,
     Output,
-    PathAtom,
     Property,
-    Row,
     Rule,
     Value,
-    Variable,
-    variables_of,
+    Witnessed,
 )
+from .shortest_paths import LENGTH, NODES, RELATIONSHIPS, VALUES, shortest_paths
 
 
 def check_edges(rules: Sequence[Rule], derived: Collection[str]) -> None:
@@ -41,7 +38,7 @@ def check_edges(rules: Sequence[Rule], derived: Collection[str]) -> None:
 
 
 def _check_names(rule: Rule) -> None:
-    variables = set(variables_of(rule.body))
+    variables = {*variables_of(rule.body), *_of_optional_parts(rule)}
     names: set[str] = set()
     for atom in rule.body:
         if isinstance(atom, Row) and atom.edge is not None:
@@ -49,8 +46,13 @@ def _check_names(rule: Rule) -> None:
                 what = "an edge" if atom.edge in names else "a vertex"
                 raise _taken(atom.edge, what, atom.location)
             names.add(atom.edge)
+        if isinstance(atom, PathAtom) and atom.path is not None:
+            if atom.path in variables | names:
+                what = "a vertex" if atom.path in variables else "an edge or a path"
+                raise _taken(atom.path, what, atom.location)
+            names.add(atom.path)
     for name, of in rule.properties:
-        if name in variables | names:
+        if name in variables | names and not isinstance(of, Witnessed):
             what = "an edge" if name in names else "a vertex"
             raise _taken(name, what, location_in(of, rule.location))
 
@@ -62,8 +64,9 @@ class _Scope:
         self._rule = rule
         self._derived = derived
         self._edges = named_edges(rule.body)
-        self._vertices = set(variables_of(rule.body))
-        self._paths = {
+        self._vertices = {*variables_of(rule.body), *_of_optional_parts(rule)}
+        self._shortest = shortest_paths(rule.body)
+        self._paths = self._shortest.keys() | {
             atom.alias for atom in rule.body if isinstance(atom, PathAtom) and atom.alias
         }
 
@@ -73,6 +76,7 @@ class _Scope:
         for condition in self._rule.conditions:
             for reference in references(condition):
                 if isinstance(reference, Property):
+                    self._check_no_list(reference, self._rule.location)
                     self._check_property(reference, self._rule.location)
         for _, of in self._rule.properties:
             self._check_output(of, location_in(of, self._rule.location))
@@ -85,6 +89,8 @@ class _Scope:
             return
         for reference in references_in(of):
             if isinstance(reference, Property):
+                if reference != of:
+                    self._check_no_list(reference, at)
                 self._check_property(reference, at)
             else:
                 self._check_bound(reference.name, at)
@@ -149,11 +155,32 @@ class _Scope:
                 at=at,
                 text=text,
                 hint=f"let it be a column of the answer by itself, as Answer(x, {name}); "
-                "conditions look at vertices and edges, and pays(x, y) as e is an edge",
+                "conditions look at vertices, edges, and lengths of shortest paths, as "
+                f"shortest x pays+ y as {name}, length({name}) < 4",
+            )
+
+    def _check_no_list(self, of: Property, at: Location) -> None:
+        """Checks that a list of the steps or vertices of a path is not used as a value."""
+        if of.edge in self._shortest and of.name in (NODES, RELATIONSHIPS):
+            raise QueryError(
+                "E-PATHVAR",
+                f"{of.name}({of.edge}) is a list, which can only be returned",
+                at=of.location or at,
+                text=f"{of.name}({of.edge})",
+                hint=f"let it be a column of the answer by itself; {LENGTH}({of.edge}) is a number",
             )
 
     def _check_property(self, of: Property, at: Location) -> None:
-        if of.edge not in self._vertices:
+        if of.edge in self._shortest:
+            if of.name not in VALUES:
+                raise QueryError(
+                    "E-PROPERTY",
+                    f"{of.edge} is a path, which has no such property",
+                    at=of.location or at,
+                    text=value_text(of),
+                    hint=f"a shortest path has {listed([f'{name}({of.edge})' for name in VALUES])}",
+                )
+        elif of.edge not in self._vertices and of not in self._rule.missing:
             self._check_input(of.edge, value_text(of), of.location or at)
 
     def _check_input(self, name: str, text: str, at: Location) -> None:
@@ -175,6 +202,11 @@ class _Scope:
             close = get_close_matches(name, sorted(self._edges), 1)
             hint = f"did you mean {close[0]}? {_NAMING}" if close else _NAMING
         raise QueryError("E-PROPERTY", reason, at=at, text=text, hint=hint)
+
+
+def _of_optional_parts(rule: Rule) -> set[str]:
+    """The variables that a rule has from its optional parts."""
+    return {of.name for of in rule.missing if isinstance(of, Variable)}
 
 
 _NAMING = "an edge gets a name by `as`, as in likes(x, y) as e"

@@ -8,16 +8,17 @@ from itertools import islice
 from types import MappingProxyType
 
 from ...algebra.remedy import Names, Remedy, advice
-from .regular_query import Location
+from .atoms import Location
 
 CODES: Mapping[str, str] = MappingProxyType(
     {
         "E-SYNTAX": "not in the grammar of the language",
         "E-REC": "a rule that depends on itself; only closure repeats",
-        "E-ARITY": "an inner predicate that is not binary, or has two numbers of columns",
-        "E-SAFE": "a variable of a head or condition that the body does not bind",
+        "E-ARITY": "an atom with another number of terms than its label or head has columns, "
+        "or a path over values",
+        "E-SAFE": "a variable of a head, condition or negated part that the body does not bind",
         "E-EDB": "an input label, or a name already taken, defined anew",
-        "E-NEG": "a negated atom",
+        "E-NEG": "a negation in another form than `not` before an atom",
         "E-NOWIN": "a stream without a window",
         "E-WINDOW": "an invalid window: slide > range, a bad length, or two windows for one stream",
         "E-ANSWER": "no predicate that is the answer",
@@ -29,8 +30,8 @@ CODES: Mapping[str, str] = MappingProxyType(
         "E-SIZE": "a query, path or set of labels too large to plan, or than the time allows",
         "E-LANGUAGE": "no known query language, or a text in one that is not read here",
         "E-LATER": "in the language, and not supported yet",
-        "E-AGG": "an aggregate that is not in the final result",
-        "E-ORDER": "an order or a limit of the answers, which are an unbounded set",
+        "E-AGG": "an aggregate that is not a column of a head by itself",
+        "E-ORDER": "an order without a limit, or one that the language or the head does not have",
         "E-OPT": "an OPTIONAL whose absence the answer would have to show",
         "E-UPDATE": "a change of stored data",
         "E-SKOLEM": "new vertices: a query constructs edges between bound ones only",

@@ -7,40 +7,43 @@ from dataclasses import replace
 from itertools import count
 
 from ...algebra import regex
-from .regular_query import (
-    Atom,
-    EdgeAtom,
-    Output,
-    PathAtom,
-    Rule,
-    VertexAtom,
-    Witnessed,
-    with_labels,
-)
+from .atoms import Atom, BinaryAtom, DerivedAtom, EdgeAtom, VertexAtom, with_labels
+from .regular_query import Output, Rule, Witnessed
 
 
 def predicates(atom: Atom) -> tuple[str, ...]:
     """The labels of edges and derived predicates that an atom reads."""
     if isinstance(atom, VertexAtom):
         return ()
+    if isinstance(atom, DerivedAtom):
+        return (atom.predicate,)
     if isinstance(atom, EdgeAtom):
         return tuple(map(str, atom.refs))
     return tuple(map(str, regex.refs(atom.regex)))
 
 
-def aliases(rules: Iterable[Rule]) -> dict[str, EdgeAtom | PathAtom]:
+def aliases(rules: Iterable[Rule]) -> dict[str, BinaryAtom]:
     """The atoms by alias; an alias is also a predicate."""
     return {
         atom.alias: atom
         for rule in rules
         for atom in rule.body
-        if not isinstance(atom, VertexAtom) and atom.alias is not None
+        if isinstance(atom, BinaryAtom) and atom.alias is not None
     }
 
 
 def read_by(rules: Iterable[Rule]) -> set[str]:
     """The labels of edges and derived predicates that the bodies of rules read."""
-    return {name for rule in rules for atom in rule.body for name in predicates(atom)}
+    rules = tuple(rules)
+    names = {name for rule in rules for atom in rule.body for name in predicates(atom)}
+    return names | parts_by(rules)
+
+
+def parts_by(rules: Iterable[Rule]) -> set[str]:
+    """The heads of the rules of negated and optional parts."""
+    rules = tuple(rules)
+    negated = {part.predicate for rule in rules for part in rule.negated}
+    return negated | {part.predicate for rule in rules for part in rule.optional}
 
 
 def derived_by(rules: Sequence[Rule]) -> set[str]:
@@ -60,6 +63,8 @@ def with_predicates(rule: Rule, called: Callable[[str], str], *, vertices: bool 
     def atom(of: Atom) -> Atom:
         if isinstance(of, VertexAtom):
             return with_labels(of, called) if vertices else of
+        if isinstance(of, DerivedAtom):
+            return replace(of, predicate=called(of.predicate))
         alias = None if of.alias is None else called(of.alias)
         if isinstance(of, EdgeAtom):
             return replace(with_labels(of, called), alias=alias)
@@ -74,4 +79,6 @@ def with_predicates(rule: Rule, called: Callable[[str], str], *, vertices: bool 
         head=called(rule.head),
         body=tuple(map(atom, rule.body)),
         properties=tuple((name, output(of)) for name, of in rule.properties),
+        negated=tuple(replace(of, predicate=called(of.predicate)) for of in rule.negated),
+        optional=tuple(replace(of, predicate=called(of.predicate)) for of in rule.optional),
     )

@@ -1,181 +1,23 @@
 """The Regular Query, the common result of all query languages (thesis Definition 14).
 
-Binary, non-recursive Datalog whose body atoms may be regular paths, with an answer of any arity and
-windows over its input labels. Extensions: a rule may have conditions over its vertices and the
-properties of its edges, and an answer may have property columns. Equality of queries ignores
-locations in the text.
+Non-recursive Datalog over binary labels, whose body atoms may be regular paths, with windows over
+its input labels. Extensions: a rule may have conditions over its vertices and the properties of its
+edges, and a head may have any number of columns, which are vertices or values. Equality of queries
+ignores locations in the text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import Final, TypeVar
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
 from typing import Literal as OneOf
 
 from ...algebra.aggregates import Function, ReportMode
-from ...algebra.regex import Ref, Regex, Symbol
+from ...algebra.orders import Direction
 from ...algebra.scalar import Literal
 from ...algebra.window import Window
-
-
-@dataclass(frozen=True, slots=True)
-class Location:
-    """A place in the query text; line and column count from 1.
-
-    For a part of a catalog's ``view``, the place is where the query reads the view.
-    """
-
-    line: int
-    column: int
-    view: str | None = None
-
-    def __str__(self) -> str:
-        return f"{self.line}:{self.column}"
-
-
-@dataclass(frozen=True, slots=True)
-class Variable:
-    """A variable; each ``_`` in the text becomes a variable of its own."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Constant:
-    """A constant vertex; the translation converts it to the vertex type of the stream."""
-
-    value: str | int
-
-
-Term = Variable | Constant
-
-
-@dataclass(frozen=True, slots=True)
-class EdgeAtom:
-    """``label(source, target)``: an edge of one of ``labels``; binds its ends and the edge itself.
-
-    Aggregates count one binding for each edge. A path of one step is therefore not an EdgeAtom: a
-    :class:`PathAtom` binds a pair of ends once, however many edges connect it. Stream, label, ends,
-    time and properties identify an edge of an input label; the predicate and the ends identify an
-    edge of a derived predicate.
-
-    Attributes:
-        labels: input labels or derived predicates; an inverse one matches edges from target to
-            source.
-        source: the vertex at which the atom begins.
-        target: the vertex at which the atom ends.
-        location: the place in the text.
-        edge: the name of the edge in the rule, if any; never also the name of a variable. Only
-            edges of input labels have properties.
-        alias: the same name, if other rules read the edges under it as a predicate.
-    """
-
-    labels: tuple[Symbol, ...]
-    source: Term
-    target: Term
-    location: Location = field(compare=False)
-    edge: str | None = None
-    alias: str | None = None
-
-    @property
-    def alternatives(self) -> tuple[Symbol, ...]:
-        """The labels that may match, without repeats; a loop has no direction."""
-        if self.source != self.target:
-            return self.labels
-        return tuple(map(Symbol, self.refs))
-
-    @property
-    def refs(self) -> tuple[Ref, ...]:
-        """The labels and predicates, without directions."""
-        return tuple(dict.fromkeys(label.ref for label in self.labels))
-
-    @property
-    def is_undirected(self) -> bool:
-        """Whether the edge may point in either direction."""
-        return len({label.inverse for label in self.alternatives}) > 1
-
-    @staticmethod
-    def of(
-        label: str, source: Term, target: Term, location: Location, edge: str | None = None
-    ) -> EdgeAtom:
-        """The atom of one label, from source to target."""
-        return EdgeAtom((Symbol(label),), source, target, location, edge)
-
-
-@dataclass(frozen=True, slots=True)
-class PathAtom:
-    """A path of at least one edge from source to target whose word is in ``regex``.
-
-    Attributes:
-        regex: the regular expression over labels and predicates.
-        source: the first vertex.
-        target: the last vertex.
-        location: the place in the text.
-        alias: the name given by ``as``, if any.
-    """
-
-    regex: Regex
-    source: Term
-    target: Term
-    location: Location = field(compare=False)
-    alias: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class VertexAtom:
-    """``predicate(vertex)``: a vertex with a vertex label of the input.
-
-    Vertex labels have a name space of their own: an atom with one term names a vertex label.
-    ``edge`` is the name of the row of the vertex in the rule, if any.
-    """
-
-    predicate: str
-    vertex: Term
-    location: Location = field(compare=False)
-    edge: str | None = None
-
-    @property
-    def source(self) -> Term:
-        """The vertex; the row of a vertex is an edge from the vertex to itself."""
-        return self.vertex
-
-    @property
-    def target(self) -> Term:
-        """The vertex."""
-        return self.vertex
-
-
-Row = EdgeAtom | VertexAtom
-"""An atom whose match may be a row of an input, with properties."""
-Atom = EdgeAtom | PathAtom | VertexAtom
-
-
-def with_terms(atom: Atom, new: Callable[[Term], Term]) -> Atom:
-    """The atom with other terms."""
-    if isinstance(atom, VertexAtom):
-        return replace(atom, vertex=new(atom.vertex))
-    return replace(atom, source=new(atom.source), target=new(atom.target))
-
-
-def variables_of(atoms: Iterable[Atom]) -> Iterator[str]:
-    """The names of the variables at the ends of atoms, with repeats."""
-    for atom in atoms:
-        for term in (atom.source, atom.target):
-            if isinstance(term, Variable):
-                yield term.name
-
-
-LabelledAtom = TypeVar("LabelledAtom", EdgeAtom, VertexAtom)
-
-
-def with_labels(atom: LabelledAtom, new: Callable[[str], str]) -> LabelledAtom:
-    """The atom with other labels and predicates."""
-    if isinstance(atom, VertexAtom):
-        return replace(atom, predicate=new(atom.predicate))
-    labels = tuple(Symbol(new(str(label.ref)), label.inverse) for label in atom.labels)
-    return replace(atom, labels=labels)
-
+from .atoms import Atom, DerivedAtom, EdgeAtom, Location, Variable
 
 # -- conditions -----------------------------------------------------------------------------
 
@@ -221,8 +63,8 @@ Sign = OneOf["=", "<>", "<", "<=", ">", ">="]
 class Comparison:
     """``left sign right``.
 
-    A variable is a vertex. With a single variable on each side of ``=`` or ``<>``, both may be
-    edges: two edges are equal if label, ends, time and properties are equal.
+    A variable is a vertex or a value. With a single variable on each side of ``=`` or ``<>``, both
+    may be edges: two edges are equal if label, ends, time and properties are equal.
     """
 
     left: Value
@@ -285,12 +127,78 @@ class Witnessed:
 
 
 Output = Value | Aggregated | Witnessed
-"""The value of a column of the answer that is not a vertex."""
+"""The value of a column that is not a variable of the body; aggregates and paths are in an answer
+only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Negation:
+    """``not predicate(variables)``: a binding of a rule's body counts without a match.
+
+    The predicate is the head of a rule of its own, with the atoms and conditions of the negated
+    part: its variables are those that the part shares with the body, its other ones are local.
+
+    Attributes:
+        predicate: the head of the rule of the negated part, which nothing else reads.
+        variables: the variables of the body that the columns of the head are compared with.
+        location: the place of `not` in the text.
+    """
+
+    predicate: str
+    variables: tuple[str, ...]
+    location: Location = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class OptionalPart:
+    """``optional predicate(columns)``: a binding has the values of each match, or none of them.
+
+    The predicate is the head of a rule of its own, with the atoms and conditions of the optional
+    part. Its variables that the body has are the key; the others, and the properties that the rule
+    reads, are missing in a binding without a match.
+
+    Attributes:
+        predicate: the head of the rule of the optional part, which nothing else reads.
+        columns: the variables and properties of the rule that the columns of the head are.
+        shared: the number of the first columns that are variables of the body, or of an optional
+            part before this one.
+        location: the place of `optional` in the text.
+    """
+
+    predicate: str
+    columns: tuple[Variable | Property, ...]
+    shared: int
+    location: Location = field(compare=False)
+
+    @property
+    def key(self) -> tuple[Variable | Property, ...]:
+        """The columns that are compared with those of the body."""
+        return self.columns[: self.shared]
+
+    @property
+    def own(self) -> tuple[Variable | Property, ...]:
+        """The columns that may be missing."""
+        return self.columns[self.shared :]
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """``ORDER BY column DESC, column LIMIT rows``: the first rows of a head at each instant.
+
+    Attributes:
+        order: columns of the head with their directions; the other columns follow, ascending.
+        rows: the number of rows.
+        location: the place in the text.
+    """
+
+    order: tuple[tuple[str, Direction], ...]
+    rows: int
+    location: Location = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """``head(variables) <- body, conditions``.
+    """``head(variables) <- body, optional, conditions, negated``.
 
     Attributes:
         head: the predicate.
@@ -298,11 +206,16 @@ class Rule:
         body: the atoms.
         location: the place in the text.
         conditions: a binding is in the result if all conditions are true.
-        properties: the columns that are not vertices of the body: for
-            ``Answer(x, e.amount as much)`` it is ``("much", Property("e", "amount"))``; in an
-            answer any :data:`Output`.
-        window: a window over a derived predicate, or None; with a window the body is one edge of
+        properties: the columns that are not variables of the body: for
+            ``Answer(x, e.amount as much)`` it is ``("much", Property("e", "amount"))``.
+        window: a window over a derived predicate, or None; with a window the body is one atom of
             that predicate, and each coalesced result is valid at most until its window ends.
+        negated: a binding is in the result if none of these parts has a match.
+        optional: the parts that add values to a binding where they have a match, in the order in
+            which they are joined; before conditions that read these values, and before ``negated``.
+        limit: which rows of the head there are, of all of its rules together; None for all.
+        is_step: whether the rule stands for a step of a path with conditions; its rows are then the
+            edges of the body's one atom that satisfy them, and not edges of a derived predicate.
     """
 
     head: str
@@ -312,14 +225,36 @@ class Rule:
     conditions: tuple[Condition, ...] = ()
     properties: tuple[tuple[str, Output], ...] = ()
     window: Window | None = None
+    negated: tuple[Negation, ...] = ()
+    optional: tuple[OptionalPart, ...] = ()
+    limit: Limit | None = None
+    is_step: bool = field(default=False, compare=False)
+
+    @property
+    def parts(self) -> tuple[Negation | OptionalPart, ...]:
+        """The optional and negated parts, each with a rule of its own."""
+        return (*self.optional, *self.negated)
+
+    @property
+    def missing(self) -> frozenset[Variable | Property]:
+        """The variables and properties that a binding may lack: those of optional parts alone."""
+        return frozenset([column for part in self.optional for column in part.own])
 
     @staticmethod
     def renaming(
-        head: str, predicate: str, location: Location, window: Window | None = None
+        head: str,
+        predicate: str,
+        location: Location,
+        window: Window | None = None,
+        columns: int = 2,
     ) -> Rule:
-        """``head(x, y) <- predicate(x, y)``, perhaps under a window."""
-        edge = EdgeAtom.of(predicate, Variable("x"), Variable("y"), location)
-        return Rule(head, ("x", "y"), (edge,), location, window=window)
+        """``head(x, y) <- predicate(x, y)``, perhaps under a window, and of any width."""
+        names = ("x", "y") if columns == 2 else tuple(f"x{i}" for i in range(columns))
+        terms = tuple(map(Variable, names))
+        atom: Atom = DerivedAtom(predicate, terms, location)
+        if columns == 2:
+            atom = EdgeAtom.of(predicate, terms[0], terms[1], location)
+        return Rule(head, names, (atom,), location, window=window)
 
 
 @dataclass(frozen=True, slots=True)

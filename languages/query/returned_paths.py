@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ...algebra.combinations import Feature
+from ...algebra.logical.roots import AGGREGATES, REPORTS
 from .answers import Column, is_aggregate
+from .atoms import Atom, Location, PathAtom, Variable, variables_of
 from .errors import QueryError
-from .regular_query import Atom, Emit, Location, PathAtom, Rule, Variable, Witnessed, variables_of
+from .regular_query import Emit, Rule, Witnessed
 
 _LATER = (
     "answer with the vertices that the path joins, or write a query of one answer rule without "
@@ -27,7 +30,7 @@ def with_path_columns(
         QueryError: E-PATHVAR for a name that two path atoms share.
     """
     vertices = set(variables_of(atoms))
-    named = [atom.alias for atom in atoms if isinstance(atom, PathAtom)]
+    named = [atom.path or atom.alias for atom in atoms if isinstance(atom, PathAtom)]
     paths = [name for name in named if name is not None and name not in vertices]
     with_paths: list[str | Column] = []
     for column in columns:
@@ -76,11 +79,13 @@ def check_paths(rules: Sequence[Rule], emit: Emit | None) -> None:
     for rule in rules:
         for name, of in path_columns(rule).items():
             several = len(rules) > 1
-            if several or emit is not None or is_aggregate(rule):
-                beside = "of several rules" if several else "with aggregates or EMIT"
+            forms = [AGGREGATES] * is_aggregate(rule) + [REPORTS] * (emit is not None)
+            refused = [form for form in forms if form.refused([Feature.PATHS])]
+            if several or refused:
+                problem = "a path in an answer of several rules is not supported yet"
                 raise QueryError(
                     "E-LATER",
-                    f"a path in an answer {beside} is not supported yet",
+                    problem if several else refused[0].refusal(Feature.PATHS),
                     at=of.location or rule.location,
                     text=name,
                     hint=_LATER + ("; alternatives may be one path, as a|b" if several else ""),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,16 +11,9 @@ from lark import Token, Transformer
 from ...algebra.scalar import Literal
 from ..parsing.tokens import SIGNS, location_of, name_of, nested, number, string, whole_number
 from ..query.answers import Column, aggregate
+from ..query.atoms import Location, Variable
 from ..query.errors import QueryError
-from ..query.regular_query import (
-    Aggregated,
-    Comparison,
-    Computed,
-    Location,
-    Property,
-    Value,
-    Variable,
-)
+from ..query.regular_query import Aggregated, Comparison, Computed, Property, Value
 
 _TRUTHS: Final = {"true": True, "false": False}
 
@@ -92,10 +86,11 @@ def _no_aggregate(part: Any) -> Any:
     if isinstance(part, Aggregated):
         raise QueryError(
             "E-AGG",
-            "aggregates are allowed only in the final result",
+            "an aggregate is a column of a head by itself",
             at=part.location,
             text=part.function.partition("_")[0],
-            hint="let it be a column of Answer by itself, as in Answer(x, count(*) as n)",
+            hint="give it to a head, as Busy(x, count(*) as n), and use n in a rule that reads "
+            "Busy(x, n)",
         )
     return part
 
@@ -115,6 +110,9 @@ def _value(token: Token) -> Value:
             return Literal(number(token))
         case "PROPERTY":
             return _property(token)
+        case "VALUE_OF_PATH":
+            value, path, _ = re.split(r"\s*[()]\s*", token)
+            return Property(path.removeprefix("?"), value.lower(), location_of(token))
         case _ if token.lower() in _TRUTHS:
             return Literal(_TRUTHS[token.lower()])
         case _:

@@ -19,32 +19,44 @@ from ...algebra.deadline import NO_DEADLINE, Deadline
 from ...algebra.scalar import Literal
 from ..parsing.emit import EmitText, with_emit
 from ..parsing.lark_parser import Parser
-from ..parsing.paths import PathExpression, joined
-from ..parsing.tokens import location_of, name_of, repeats, string, whole_number
+from ..parsing.tokens import location_of, name_of, string, whole_number
 from ..parsing.windows import WindowText
 from ..query.answers import Column, named_columns
-from ..query.checks import checked_query
-from ..query.errors import QueryError
-from ..query.regular_query import (
-    Atom,
-    Comparison,
-    Condition,
+from ..query.atoms import (
     Constant,
+    DerivedAtom,
     EdgeAtom,
     Location,
     PathAtom,
-    RegularQuery,
     Row,
-    Rule,
+    ShortestPaths,
     Term,
     Variable,
     VertexAtom,
     variables_of,
 )
+from ..query.checks import checked_query
+from ..query.conditions import references, references_in, with_edge
+from ..query.errors import QueryError
+from ..query.regular_query import Comparison, Limit, RegularQuery, Rule
 from ..query.returned_paths import with_path_columns
+from .bodies import Body, Part, local_variables, parts_of
 from .conditions import Conditions
-from .rules import ANONYMOUS, ANSWER, with_aliases, with_named_answer, with_names_for_anonymous
-from .steps import MARK, Filter, Steps, finished, of_edge, step_of, with_edge, with_names_for_edges
+from .limits import Limits
+from .paths import Paths
+from .rules import (
+    ANONYMOUS,
+    ANSWER,
+    in_group,
+    unnamed_row,
+    with_aliases,
+    with_derived_vertices,
+    with_named_answer,
+    with_named_parts,
+    with_names_for_anonymous,
+    with_numbered_groups,
+)
+from .steps import MARK, Filter, Steps, finished, of_edge, step_of, with_names_for_edges
 from .syntax_errors import explained
 from .windows import ClauseText, windows_of
 
@@ -59,6 +71,7 @@ def parse(text: str, time_unit: str = "second", deadline: Deadline = NO_DEADLINE
     program: _Program = PARSER.parse(text, deadline)
     clauses, unit = windows_of(program.windows, time_unit)
     rules, answer = with_named_answer(program.rules)
+    rules, parts = with_named_parts(with_derived_vertices(rules))
     rules = with_aliases(with_names_for_edges(rules))
     done = finished(rules, program.steps, time_unit)
     query = checked_query(
@@ -68,7 +81,7 @@ def parse(text: str, time_unit: str = "second", deadline: Deadline = NO_DEADLINE
         program.warnings,
         label_sets=done.label_sets,
         leaves=done.leaves,
-        generated=(*done.generated, *answer),
+        generated=(*done.generated, *answer, *parts),
     )
     return with_emit(query, program.emit, time_unit)
 
@@ -84,16 +97,6 @@ class _Place:
 
     term: Term
     token: Token
-
-
-@dataclass(frozen=True, slots=True)
-class _Body:
-    """Atoms with their warnings, conditions and steps."""
-
-    atoms: tuple[Atom, ...]
-    warnings: tuple[str, ...] = ()
-    conditions: tuple[Condition, ...] = ()
-    steps: Steps = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,26 +127,37 @@ class _Program:
     emit: EmitText | None = None
 
 
-class _Builder(Conditions):
+class _Builder(Conditions, Limits, Paths):
     """One method for each grammar rule, which the parser calls when the rule is complete."""
 
     def start(self, parts: list[Any]) -> _Program:
         rules = [part for part in parts if isinstance(part, tuple)]
         return _Program(
-            tuple(rule for rule, _ in rules),
+            tuple(one for of_head, _ in rules for one in of_head),
             tuple(part for part in parts if isinstance(part, ClauseText)),
             tuple(warning for _, body in rules for warning in body.warnings),
             tuple(step for _, body in rules for step in body.steps),
             next((part for part in parts if isinstance(part, EmitText)), None),
         )
 
-    def rule(self, parts: list[Any]) -> tuple[Rule, _Body]:
-        (head, columns, at), *bodies = parts
+    def rule(self, parts: list[Any]) -> tuple[tuple[Rule, ...], Body]:
+        """The rule, then those of its negated and optional parts."""
+        (head, columns, at), *bodies = (part for part in parts if not isinstance(part, Limit))
+        limit = next((part for part in parts if isinstance(part, Limit)), None)
         body = self.group(bodies)
-        atoms = with_names_for_anonymous(body.atoms)
+        atoms = with_names_for_anonymous(body.atoms, local_variables(body))
+        atoms = with_numbered_groups(atoms)
         columns = with_path_columns(columns, atoms, at)
-        variables, properties = named_columns(columns, variables_of(atoms))
-        return Rule(head, variables, atoms, at, body.conditions, properties), body
+        taken = [*variables_of(atoms), *(local_variables(body) if body.optional else ())]
+        variables, properties = named_columns(columns, taken)
+        read = [of for condition in body.conditions for of in references(condition)]
+        read += [of for _, output in properties for of in references_in(output)]
+        inner = parts_of(body, atoms, frozenset(), (*read, *map(Variable, variables)))
+        rule = Rule(
+            head, variables, atoms, at, body.conditions, properties,
+            negated=inner.negated, optional=inner.optional, limit=limit,
+        )  # fmt: skip
+        return (rule, *inner.rules), body
 
     def named_head(self, parts: list[Any]) -> tuple[str, tuple[str | Column, ...], Location]:
         name, *columns = parts
@@ -172,7 +186,7 @@ class _Builder(Conditions):
 
     other_term = term
 
-    def edge(self, parts: list[Any]) -> _Body:
+    def edge(self, parts: list[Any]) -> Body:
         terms = [part.term for part in parts if isinstance(part, _Place)]
         if isinstance(parts[0], _Choice):
             return self._edge_of_several(parts, terms)
@@ -181,14 +195,7 @@ class _Builder(Conditions):
         written += [last] if closure is None else []
         at = location_of(written[0])
         if len(terms) != 2:
-            raise QueryError(
-                "E-ARITY",
-                f"an atom relates two vertices, this one has {len(terms)} terms",
-                at=at,
-                text=name_of(written[0]),
-                hint="write label(source, target), or label(vertex); only Answer may have other "
-                "arities",
-            )
+            return _derived(written, terms, closure)
         source, target = terms
         if closure is None:
             tests = [part for part in written if isinstance(part, Filter)]
@@ -197,14 +204,14 @@ class _Builder(Conditions):
         predicate, steps = step_of(written)
         repeat = regex.star if closure == "*" else regex.plus
         path = repeat(regex.Symbol(predicate))
-        return _Body((PathAtom(path, source, target, at),), steps=steps)
+        return Body((PathAtom(path, source, target, at),), steps=steps)
 
     def choice(self, parts: list[Any]) -> _Choice:
         inverse = parts[0].type == "CARET"
         written = tuple(parts[1:] if inverse else parts)
         return _Choice(inverse, written, location_of(parts[0]))
 
-    def _edge_of_several(self, parts: list[Any], terms: list[Term]) -> _Body:
+    def _edge_of_several(self, parts: list[Any], terms: list[Term]) -> Body:
         """``(a|^b)[amount > 5](x, y)``."""
         choices = [part for part in parts if isinstance(part, _Choice)]
         windows = [part for part in parts if isinstance(part, WindowText)]
@@ -227,11 +234,11 @@ class _Builder(Conditions):
         atom = EdgeAtom(tuple(labels), source, target, choices[0].at)
         return _tested(atom, [part for part in parts if isinstance(part, Filter)], steps)
 
-    def path(self, parts: list[Any]) -> _Body:
+    def path(self, parts: list[Any]) -> Body:
         first, path, target = parts
         place = first if isinstance(first, _Place) else self.term([first])
         atom = PathAtom(path.regex, place.term, target.term, location_of(place.token))
-        return _Body((atom,), path.warnings, steps=path.leaves)
+        return Body((atom,), path.warnings, steps=path.leaves)
 
     def filter(self, parts: list[Comparison]) -> Filter:
         return Filter(tuple(parts))
@@ -239,16 +246,18 @@ class _Builder(Conditions):
     def own_window(self, parts: list[Token]) -> WindowText:
         return WindowText.of(parts)
 
-    def vertex(self, parts: list[Any]) -> _Body:
+    def vertex(self, parts: list[Any]) -> Body:
         label, place = parts
-        return _Body((VertexAtom(name_of(label), place.term, location_of(label)),))
+        return Body((VertexAtom(name_of(label), place.term, location_of(label)),))
 
-    def edge_body(self, parts: list[Any]) -> _Body:
-        body: _Body = parts[0]
+    def edge_body(self, parts: list[Any]) -> Body:
+        body: Body = parts[0]
         alias = parts[1:]
         if not alias:
             return body
         (atom,) = body.atoms
+        if isinstance(atom, DerivedAtom):
+            raise unnamed_row(atom)
         named = "edge" if isinstance(atom, Row) else "alias"
         tests = body.conditions
         if isinstance(atom, Row) and atom.edge is not None:
@@ -257,74 +266,67 @@ class _Builder(Conditions):
 
     path_body = edge_body
 
-    def body(self, parts: list[Comparison]) -> _Body:
-        return _Body((), (), tuple(parts))
+    def shortest(self, parts: list[Any]) -> Body:
+        """A path of which the shortest ones count; its name is of its own rule."""
+        sign, *_ = parts
+        body: Body = parts[1]
+        alias = parts[2:]
+        (atom,) = body.atoms
+        if not isinstance(atom, PathAtom):
+            raise QueryError(
+                "E-SYNTAX",
+                "`shortest` stands before a path or a closure",
+                at=location_of(sign),
+                text=str(sign),
+                hint="write shortest x knows y, or shortest knows+(x, y)",
+            )
+        which: ShortestPaths = "all shortest" if sign.lower().startswith("all") else "shortest"
+        named = replace(atom, shortest=which, path=alias[0] if alias else None)
+        return replace(body, atoms=(named,))
+
+    def body(self, parts: list[Comparison]) -> Body:
+        return Body((), (), tuple(parts))
 
     def alias(self, parts: list[Token]) -> str:
         return name_of(parts[0])
 
-    def group(self, parts: list[_Body]) -> _Body:
-        return _Body(
-            tuple(atom for body in parts for atom in body.atoms),
+    def group(self, parts: list[Any]) -> Body:
+        """Several bodies; before ``DIFFERENT EDGES`` their atoms are a group of this place."""
+        different = [part.start_pos or 0 for part in parts if isinstance(part, Token)]
+        parts = [part for part in parts if isinstance(part, Body)]
+        atoms = tuple(atom for body in parts for atom in body.atoms)
+        return Body(
+            in_group(atoms, different[0]) if different else atoms,
             tuple(warning for body in parts for warning in body.warnings),
             tuple(condition for body in parts for condition in body.conditions),
             tuple(step for body in parts for step in body.steps),
+            tuple(part for body in parts for part in body.negated),
+            tuple(part for body in parts for part in body.optional),
         )
+
+    def negated(self, parts: list[Any]) -> Body:
+        sign, *rest = parts
+        return self.negated_group([sign, self.edge_body(rest)])
+
+    def negated_group(self, parts: list[Any]) -> Body:
+        """A body of a negated part alone; its warnings and steps are those of the rule."""
+        sign, *bodies = parts
+        part = self.group(bodies)
+        return Body((), part.warnings, (), part.steps, (Part(part, location_of(sign)),))
+
+    def joined_part(self, parts: list[Any]) -> Body:
+        sign, *rest = parts
+        return self.joined_group([sign, self.edge_body(rest)])
+
+    def joined_group(self, parts: list[Any]) -> Body:
+        """A body of an optional part alone; its warnings and steps are those of the rule."""
+        sign, *bodies = parts
+        part = self.group(bodies)
+        own = (Part(part, location_of(sign)),)
+        return Body((), part.warnings, (), part.steps, optional=own)
 
     def emit(self, parts: list[Token]) -> EmitText:
         return EmitText.of(parts)
-
-    def label(self, parts: list[Any]) -> PathExpression:
-        ref, steps = step_of(parts)
-        at = location_of(parts[0])
-        return PathExpression(regex.Symbol(ref), at, leaves=steps)
-
-    wildcard = label
-
-    def negation(self, parts: list[Any]) -> PathExpression:
-        left_out = [part for part in parts if isinstance(part, tuple)]
-        ref, steps = step_of([p for p in parts if not isinstance(p, tuple)], left_out)
-        return PathExpression(regex.Symbol(ref), location_of(parts[0]), leaves=steps)
-
-    def left_out(self, parts: list[Token]) -> tuple[bool, str]:
-        return len(parts) > 1, name_of(parts[-1])
-
-    def empty_word(self, parts: list[Token]) -> PathExpression:
-        return PathExpression(regex.EPSILON)
-
-    def alternation(self, parts: list[PathExpression]) -> PathExpression:
-        return joined(regex.alternation, parts)
-
-    def concatenation(self, parts: list[PathExpression]) -> PathExpression:
-        return joined(regex.concat, parts)
-
-    def star(self, parts: list[PathExpression]) -> PathExpression:
-        return parts[0].apply(regex.star)
-
-    def plus(self, parts: list[PathExpression]) -> PathExpression:
-        return parts[0].apply(regex.plus)
-
-    def optional(self, parts: list[PathExpression]) -> PathExpression:
-        return parts[0].apply(regex.optional)
-
-    def inverse(self, parts: list[PathExpression]) -> PathExpression:
-        return parts[0].apply(regex.inverse)
-
-    def exactly(self, parts: list[Any]) -> PathExpression:
-        path, count = parts
-        return _repeated(path, count, count)
-
-    def at_least(self, parts: list[Any]) -> PathExpression:
-        path, least = parts
-        return _repeated(path, least, None)
-
-    def at_most(self, parts: list[Any]) -> PathExpression:
-        path, most = parts
-        return _repeated(path, None, most)
-
-    def between(self, parts: list[Any]) -> PathExpression:
-        path, least, most = parts
-        return _repeated(path, least, most)
 
     def window(self, parts: list[Any]) -> ClauseText:
         on: tuple[Token | None, tuple[str, ...]] = (None, ())
@@ -363,23 +365,32 @@ def _head_column(column: Column | Token) -> str | Column:
     return column
 
 
-def _tested(atom: EdgeAtom, tests: Sequence[Filter], steps: Steps) -> _Body:
+def _derived(written: list[Any], terms: list[Term], closure: Token | None) -> Body:
+    """``predicate(x, y, z)``, of a predicate that does not have two columns."""
+    at = location_of(written[0])
+    if closure is not None or any(isinstance(part, Filter) for part in written):
+        raise QueryError(
+            "E-ARITY",
+            f"a closure or an edge with properties relates two vertices, this one has "
+            f"{len(terms)} terms",
+            at=at,
+            text=name_of(written[0]),
+            hint="write label+(source, target), or label[amount > 5](source, target)",
+        )
+    predicate, steps = step_of(written)
+    return Body((DerivedAtom(predicate, tuple(terms), at),), steps=steps)
+
+
+def _tested(atom: EdgeAtom, tests: Sequence[Filter], steps: Steps) -> Body:
     """An edge whose tests in brackets become conditions of the rule.
 
     The edge has its place as a provisional name until the whole text is read.
     """
     if not tests:
-        return _Body((atom,), steps=steps)
+        return Body((atom,), steps=steps)
     edge = f"{MARK}{atom.location}"
     conditions = tuple(of_edge(one, edge) for test in tests for one in test.comparisons)
-    return _Body((replace(atom, edge=edge),), conditions=conditions, steps=steps)
-
-
-def _repeated(path: PathExpression, least: Token | None, most: Token | None) -> PathExpression:
-    first = least if least is not None else most
-    assert first is not None
-    bound = None if most is None else repeats(most)
-    return path.repeat(0 if least is None else repeats(least), bound, location_of(first))
+    return Body((replace(atom, edge=edge),), conditions=conditions, steps=steps)
 
 
 PARSER = Parser(Path(__file__).with_name("rq.lark"), _Builder, explained)

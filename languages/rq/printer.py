@@ -7,12 +7,24 @@ and whose conditions are comparisons.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from ...algebra import durations, regex
 from ...algebra.regex import Ref, Regex
 from ...algebra.window import Window
+from ..query.atoms import (
+    Atom,
+    BinaryAtom,
+    Constant,
+    DerivedAtom,
+    EdgeAtom,
+    PathAtom,
+    Term,
+    Variable,
+    VertexAtom,
+    group_of,
+)
 from ..query.condition_text import (
     condition_text,
     label_set_text,
@@ -20,19 +32,8 @@ from ..query.condition_text import (
     output_text,
     value_text,
 )
-from ..query.regular_query import (
-    Atom,
-    Constant,
-    EdgeAtom,
-    Emit,
-    Output,
-    RegularQuery,
-    Rule,
-    Term,
-    VertexAtom,
-    WindowClause,
-    Witnessed,
-)
+from ..query.predicates import parts_by, predicates
+from ..query.regular_query import Emit, Limit, Output, RegularQuery, Rule, WindowClause, Witnessed
 
 __all__ = ["condition_text", "path_text", "rule_text", "rules_text", "text", "value_text"]
 
@@ -52,21 +53,79 @@ def text(query: RegularQuery) -> str:
 
 def rules_text(query: RegularQuery) -> list[str]:
     """Each rule as ``Head(x, y) <- atom, atom.``"""
-    steps = _steps(query)
-    return [_rule(rule, steps) for rule in query.rules if rule.window is None]
+    steps, inner = _steps(query), parts_by(query.rules)
+    parts = {rule.head: rule for rule in query.rules if rule.head in inner}
+    shown = [rule for rule in query.rules if rule.window is None and rule.head not in inner]
+    return [_rule(rule, steps, parts) for rule in shown]
 
 
 def rule_text(rule: Rule) -> str:
     """The text of a rule without label sets and inner windows."""
-    return _rule(rule, _NO_STEPS)
+    return _rule(rule, _NO_STEPS, {})
 
 
-def _rule(rule: Rule, sets: _Steps) -> str:
+def _rule(rule: Rule, sets: _Steps, parts: Mapping[str, Rule]) -> str:
     properties = dict(rule.properties)
     columns = [_column(name, properties.get(name)) for name in rule.variables]
-    body = [_atom(atom, sets) for atom in rule.body]
+    body, different = _body(rule, sets, parts)
+    after = different + _limit(rule.limit)
+    return f"{name_text(rule.head)}({', '.join(columns)}) <- {', '.join(body)}{after}."
+
+
+def _limit(limit: Limit | None) -> str:
+    if limit is None:
+        return ""
+    order = [name_text(name) + " DESC" * (direction == "desc") for name, direction in limit.order]
+    by = f" ORDER BY {', '.join(order)}" if order else ""
+    return f"{by} LIMIT {limit.rows}"
+
+
+_DIFFERENT = " DIFFERENT EDGES"
+
+
+def _body(rule: Rule, sets: _Steps, parts: Mapping[str, Rule]) -> tuple[list[str], str]:
+    """The atoms, conditions and parts of a rule, and the clause behind them.
+
+    ``parts`` has the rules of the negated and optional parts.
+    """
+    groups = {atom.different for atom in rule.body if isinstance(atom, BinaryAtom)}
+    different = "" if len(groups) != 1 or None in groups else _DIFFERENT
+    body = list(_atoms(rule.body, sets, () if different else groups))
+    for part in rule.optional:
+        columns = [of.name for of in part.columns if isinstance(of, Variable)]
+        body.append(f"optional {_part(part.predicate, columns, sets, parts)}")
     body += map(condition_text, rule.conditions)
-    return f"{name_text(rule.head)}({', '.join(columns)}) <- {', '.join(body)}."
+    for negation in rule.negated:
+        body.append(f"not {_part(negation.predicate, negation.variables, sets, parts)}")
+    return body, different
+
+
+def _atoms(atoms: Sequence[Atom], sets: _Steps, groups: Collection[int | None]) -> Iterator[str]:
+    """The atoms; those of a group with different edges are in parentheses."""
+    written: set[int] = set()
+    for place, atom in enumerate(atoms):
+        group = group_of(atom)
+        if place in written:
+            continue
+        if group is None or group not in groups:
+            yield _atom(atom, sets)
+            continue
+        own = [k for k in range(place, len(atoms)) if group_of(atoms[k]) == group]
+        between = [k for k in range(place, own[-1] + 1) if isinstance(atoms[k], BinaryAtom)]
+        if between == own:  # vertices and derived rows among them keep their places
+            own = list(range(place, own[-1] + 1))
+        written |= set(own)
+        yield f"({', '.join(_atom(atoms[k], sets) for k in own)}{_DIFFERENT})"
+
+
+def _part(name: str, columns: Sequence[str], sets: _Steps, parts: Mapping[str, Rule]) -> str:
+    """The body of a part, or its head where its rule is not known."""
+    part = parts.get(name)
+    if part is None:
+        return f"{name_text(name)}({', '.join(columns)})"
+    inner, clause = _body(part, sets, parts)
+    alone = len(inner) == 1 and not inner[0].startswith("(") and not clause
+    return inner[0] if alone else f"{{{', '.join(inner)}{clause}}}"
 
 
 def _column(name: str, of: Output | None) -> str:
@@ -97,6 +156,8 @@ def path_text(path: Regex, sets: _Steps = _NO_STEPS) -> str:
 
 
 def _atom(atom: Atom, sets: _Steps) -> str:
+    if isinstance(atom, DerivedAtom):
+        return f"{_step(atom.predicate, sets)}({', '.join(map(_term, atom.terms))})"
     source, target = _term(atom.source), _term(atom.target)
     if isinstance(atom, VertexAtom):
         row = "" if atom.edge is None else f" as {name_text(atom.edge)}"
@@ -105,14 +166,21 @@ def _atom(atom: Atom, sets: _Steps) -> str:
         name = atom.edge or atom.alias
         edge = "" if name is None else f" as {name_text(name)}"
         return f"{_labels(atom, sets)}({source}, {target}){edge}"
-    alias = "" if atom.alias is None else f" as {name_text(atom.alias)}"
+    name = atom.path or atom.alias
+    alias = "" if name is None else f" as {name_text(name)}"
+    which = "" if atom.shortest is None else f"{atom.shortest} "
+    return f"{which}{_path(atom, source, target, sets)}{alias}"
+
+
+def _path(atom: PathAtom, source: str, target: str, sets: _Steps) -> str:
+    """``a+(x, y)``, or ``x a/b y``."""
     match atom.regex:
         case regex.Star(regex.Symbol(ref, False)) if not _negates(ref, sets):
-            return f"{_step(ref, sets)}*({source}, {target}){alias}"
+            return f"{_step(ref, sets)}*({source}, {target})"
         case regex.Plus(regex.Symbol(ref, False)) if not _negates(ref, sets):
-            return f"{_step(ref, sets)}+({source}, {target}){alias}"
+            return f"{_step(ref, sets)}+({source}, {target})"
         case path:
-            return f"{source} {path_text(path, sets)} {target}{alias}"
+            return f"{source} {path_text(path, sets)} {target}"
 
 
 def _labels(atom: EdgeAtom, sets: _Steps) -> str:
@@ -150,8 +218,8 @@ def _steps(query: RegularQuery) -> _Steps:
     for rule in query.rules:
         if rule.window is not None:
             (atom,) = rule.body
-            assert isinstance(atom, EdgeAtom)
-            windows[rule.head] = (str(atom.refs[0]), rule.window)
+            (base,) = predicates(atom)
+            windows[rule.head] = (base, rule.window)
     texts = dict(sets)
 
     def shown(name: str) -> str:

@@ -16,23 +16,19 @@ from lark import Token
 from ...algebra.window import Window
 from ..parsing.tokens import location_of, name_of
 from ..parsing.windows import WindowText
+from ..query.atoms import EdgeAtom, Location, Variable, variables_of
 from ..query.condition_text import condition_text, label_set_text, name_text, value_text
-from ..query.conditions import named_edges, with_references
+from ..query.conditions import named_edges, with_edge
 from ..query.errors import QueryError
 from ..query.predicates import derived_by, first_free, read_by, with_predicates
 from ..query.regular_query import (
     Comparison,
     Computed,
-    Condition,
-    EdgeAtom,
     LabelSet,
     Leaf,
-    Location,
     Property,
     Rule,
     Value,
-    Variable,
-    variables_of,
 )
 
 MARK = "\n"
@@ -155,6 +151,7 @@ class _Naming:
         self._time_unit = time_unit
         self.generated: set[str] = set()
         self._derived = derived_by(read)
+        self._columns = {rule.head: len(rule.variables) for rule in read}
         self._taken = read_by(read) | self._derived
         self._names: dict[str, str] = {}
         self._windowed: dict[tuple[str, Window], str] = {}
@@ -178,7 +175,7 @@ class _Naming:
                 atom = EdgeAtom.of(self.name(label), _X, _Y, at, edge)
                 tests = tuple(with_edge(one, _EDGE, edge) for one in conditions)
                 name = self._free(text)
-                self.rules.append(Rule(name, ("x", "y"), (atom,), at, tests))
+                self.rules.append(Rule(name, ("x", "y"), (atom,), at, tests, is_step=True))
             case Windowed(label, written, at):
                 self.has_unit |= written.has_unit
                 name = self._of_window(self.name(label), written.window(self._time_unit), at)
@@ -188,7 +185,8 @@ class _Naming:
         if (base, window) not in self._windowed:
             name = self._windowed[base, window] = self._free(f"{base}[{window}]")
             if base in self._derived:
-                self.rules.append(Rule.renaming(name, base, at, window))
+                columns = self._columns.get(base, 2)
+                self.rules.append(Rule.renaming(name, base, at, window, columns))
             else:
                 self.leaves[name] = Leaf(base, window)
         return self._windowed[base, window]
@@ -237,15 +235,6 @@ def of_edge(comparison: Comparison, edge: str) -> Comparison:
                 return of
 
     return replace(comparison, left=value(comparison.left), right=value(comparison.right))
-
-
-def with_edge(condition: Condition, old: str, new: str) -> Condition:
-    """The condition with another name of an edge."""
-
-    def renamed(of: Variable | Property) -> Value:
-        return replace(of, edge=new) if isinstance(of, Property) and of.edge == old else of
-
-    return with_references(condition, renamed)
 
 
 def with_names_for_edges(rules: Sequence[Rule]) -> tuple[Rule, ...]:

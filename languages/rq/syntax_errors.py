@@ -29,7 +29,12 @@ _WORDS = {
     "_AS": "as",
     "_ON": "ON",
     "_WINDOW": "WINDOW",
+    "DIFFERENT": "DIFFERENT EDGES",
     "_SLIDE": "SLIDE",
+    "ORDER_BY": "ORDER BY",
+    "LIMIT_TO": "LIMIT and a number",
+    "ASC": "ASC",
+    "DESC": "DESC",
     "INT": "a whole number",
     "DURATION": "a length of time, as 24h",
     "NAME": "a name",
@@ -85,12 +90,15 @@ def _negation(token: Token, read: Sequence[Token], accepted: Set[str]) -> QueryE
             sign = start
     if sign is None:
         return None
+    hint = "as in likes(x, y), not blocks(y, x), or not {blocks(y, z), likes(z, x)}"
+    if sign == "!":
+        hint += "; an edge of any label but blocks is x !blocks y"
     return QueryError(
         "E-NEG",
-        "negation is not supported: an edge that is missing now may still arrive",
+        "negation is written with `not` before an atom, or before atoms in braces",
         at=location_of(sign),
         text=str(sign),
-        hint="write what must be there instead",
+        hint=hint,
     )
 
 

@@ -6,5 +6,5 @@ Invariant: nothing here depends on the language of a text; `views` parses views 
 
 May import: algebra, catalog, and of the folder above `query`, `parsing` and `registry`.
 
-Start reading at: `canonical`, then `atoms`.
+Start reading at: `canonical`, then `atoms` and `path_expressions`.
 """

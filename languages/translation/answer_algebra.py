@@ -4,7 +4,7 @@ In: rules, and the columns of the relation of each rule by name
 (:func:`headrace.languages.query.conditions.key`). Out: operators over these relations.
 
 An aggregate is over the *set of full bindings* of a rule's body. A full binding has the vertices of
-the body, and for each :class:`headrace.languages.query.regular_query.EdgeAtom` the columns that
+the body, and for each :class:`headrace.languages.query.atoms.EdgeAtom` the columns that
 identify its edge: ends, stream, label, time, and all declared properties. So parallel edges count
 separately, as in languages with bag semantics. A path counts once for its two ends. A vertex with
 several rows counts once, unless the head refers to different values of its properties.
@@ -21,16 +21,9 @@ from ...algebra.aggregates import AggregateCall
 from ...algebra.logical import Aggregate, Compute
 from ...algebra.scalar import Column, Literal, Value, normal
 from ...algebra.values import PropertyType
+from ..query.atoms import EdgeAtom, Variable, variables_of
 from ..query.conditions import key, references_in
-from ..query.regular_query import (
-    Aggregated,
-    EdgeAtom,
-    Property,
-    Rule,
-    Variable,
-    Witnessed,
-    variables_of,
-)
+from ..query.regular_query import Aggregated, Property, Rule, Witnessed
 from ..query.regular_query import Value as Written
 from .filters import scalar_of
 from .inputs import Inputs

@@ -17,30 +17,45 @@ from ...algebra.predicate import Predicate
 from ...algebra.regex import Regex, Symbol
 from ...algebra.scalar import Column, Literal
 from ...algebra.scalar import Value as Computed
-from ..query.conditions import key, key_of_end, with_references
+from ...algebra.values import PropertyType
+from ..query.atoms import (
+    Atom,
+    Constant,
+    DerivedAtom,
+    EdgeAtom,
+    Location,
+    PathAtom,
+    Row,
+    Variable,
+    VertexAtom,
+)
+from ..query.conditions import key, key_of_end, key_text, with_references
+from ..query.errors import QueryError
 from ..query.regular_query import (
     OWN_LABEL,
     OWN_SOURCE,
     OWN_TARGET,
-    Atom,
     Condition,
-    Constant,
-    EdgeAtom,
-    Location,
-    PathAtom,
     Property,
-    Row,
     Rule,
     Value,
-    Variable,
-    VertexAtom,
 )
+from ..query.value_columns import ValueColumns, kinds_of
 from .answer_algebra import types_of
 from .condition_types import vertex
 from .filters import predicate
 from .inputs import Inputs, Origin
 from .join_keys import JoinKeys
-from .relations import Relation, filtered, nothing, over, projected, union, vertex_type_of
+from .relations import (
+    Relation,
+    filtered,
+    nothing,
+    over,
+    projected,
+    union,
+    vertex_type_of,
+    with_columns,
+)
 from .required_columns import RequiredColumns
 
 _PADDING = Literal(0)
@@ -67,26 +82,31 @@ class Atoms:
         inputs: the input labels of the query.
         rules: the rules of each derived predicate.
         relations: the relations of the predicates translated so far.
-        path: returns the relation of a path expression at a location.
+        path: returns the relation of a path expression at a location, perhaps of a group of atoms
+            with different edges.
         semantics: the paths that count.
+        values: the columns of derived predicates that hold values.
     """
 
     inputs: Inputs
     rules: Mapping[str, Sequence[Rule]]
     relations: Mapping[str, Relation]
-    path: Callable[[Regex, Location], Relation]
+    path: Callable[[Regex, Location, int | None], Relation]
     semantics: PathSemantics
+    values: ValueColumns
 
     def plain(self, atom: Atom) -> Relation:
-        """The pairs of ends that an atom matches, before its conditions."""
+        """The rows of terms that an atom matches, before its conditions."""
         if isinstance(atom, VertexAtom):
             scan, vertex_type = self.inputs.vertex_scan(atom)
             return Relation(LogicalExpression(scan), (vertex_type, vertex_type))
+        if isinstance(atom, DerivedAtom):
+            return self.relations[atom.predicate]
         if isinstance(atom, EdgeAtom):
             return _united(map(self._edges, atom.alternatives), 2)
         if atom.alias is not None:
             return self.relations[atom.alias]
-        return self.path(atom.regex, atom.location)
+        return self.path(atom.regex, atom.location, atom.different)
 
     def bound(
         self, atom: Atom, number: int, required: RequiredColumns, keys: JoinKeys
@@ -95,20 +115,19 @@ class Atoms:
         column.
 
         The name of a column is its variable, or
-        :func:`headrace.languages.query.conditions.key_of_end` for an end without a variable. A
+        :func:`headrace.languages.query.conditions.key_of_end` for a term without a variable. A
         property column has its :func:`headrace.languages.query.conditions.key`, or the key of the
         reference with which it is joined. An atom of one vertex keeps one column.
         """
         labels = self._labels(atom)
-        ends = _names_of_ends(atom, number)
-        names = [*ends[: 1 if self._is_of_one_vertex(atom) else 2]]
+        ends = _names_of_terms(atom, number)
+        names = [*(ends[:1] if self._is_of_one_vertex(atom) else ends)]
         if len(labels) > 1:  # the union carries no constant columns
-            terms = (atom.source, atom.target)
-            names = [n for n, t in zip(names, terms, strict=False) if isinstance(t, Variable)]
+            names = [n for n, t in zip(names, atom.terms, strict=False) if isinstance(t, Variable)]
             names = names or [ends[0]]
         if isinstance(atom, Row) and atom.edge is not None:
             names += [key(Property(atom.edge, name)) for name in required.kept[number]]
-        parts = [self._part(atom, label, number, required) for label in labels]
+        parts = [self._part(atom, label, number, required, keys) for label in labels]
         if len(parts) == 1:
             relation, columns = parts[0].relation, parts[0].columns
         else:
@@ -125,7 +144,7 @@ class Atoms:
         if isinstance(atom, EdgeAtom):
             return atom.alternatives
         if isinstance(atom, PathAtom) and isinstance(atom.regex, Symbol) and atom.alias is None:
-            return (atom.regex if self.semantics is PathSemantics.ARBITRARY else None,)
+            return (atom.regex if self.semantics is not PathSemantics.SIMPLE else None,)
         return (None,)
 
     def _edges(self, label: Symbol) -> Relation:
@@ -133,23 +152,34 @@ class Atoms:
         return projected(relation, [1, 0]) if label.inverse else relation
 
     def _part(
-        self, atom: Atom, label: Symbol | None, number: int, required: RequiredColumns
+        self,
+        atom: Atom,
+        label: Symbol | None,
+        number: int,
+        required: RequiredColumns,
+        keys: JoinKeys,
     ) -> _Part:
         """The rows of an atom, or of one label of an edge, that satisfy the conditions on the atom
         alone."""
         relation, properties, origin = self._scanned(atom, label, required.scanned[number])
-        terms, names = (atom.source, atom.target), _names_of_ends(atom, number)
+        terms, names = atom.terms, _names_of_terms(atom, number)
         if label is not None and label.inverse:
             terms, names = terms[::-1], names[::-1]
-        one_vertex = self._is_of_one_vertex(atom)
-        for column, term in enumerate(terms):
-            if isinstance(term, Constant) and not (column and one_vertex):
-                value = vertex(term, vertex_type_of(relation.types[column]), atom.location)
-                relation = filtered(relation, Predicate.column_equals(column, value))
-        if isinstance(atom.source, Variable) and atom.source == atom.target and not one_vertex:
-            relation = filtered(relation, Predicate.columns_equal(0, 1))
         edge = atom.edge if isinstance(atom, Row) else None
         columns = (*names, *(key(Property(edge, name)) for name in properties if edge is not None))
+        relation = with_columns(relation, map(key_text, columns))
+        one_vertex = self._is_of_one_vertex(atom)
+        values = kinds_of(atom, self.values)
+        for column, term in enumerate(terms):
+            if isinstance(term, Constant) and not (column and one_vertex):
+                value = _constant(term, relation.types[column], values[column], atom.location)
+                relation = filtered(relation, Predicate.column_equals(column, value))
+            elif isinstance(term, Variable) and not one_vertex:
+                if term in terms[:column]:
+                    same = Predicate.columns_equal(terms.index(term), column)
+                    relation = filtered(relation, same)
+                elif values[column] and term.name in keys.shared:
+                    relation = filtered(relation, Predicate.column_is_known(column))
         constants: dict[str, Computed] = {}
         if edge is not None and origin is not None:
             own: dict[str, Computed] = {
@@ -188,6 +218,8 @@ class Atoms:
         """Whether both columns of an atom's relation, and both terms, are the same vertex."""
         if isinstance(atom, VertexAtom):
             return True
+        if isinstance(atom, DerivedAtom):
+            return False
         if atom.source != atom.target:
             return False
         refs = [None if label is None else str(label.ref) for label in self._labels(atom)]
@@ -195,13 +227,37 @@ class Atoms:
         return bool(rules) and all(rule and len(set(rule.variables)) == 1 for rule in rules)
 
 
-def _names_of_ends(atom: Atom, number: int) -> tuple[str, str]:
-    """The names of the columns of an atom's source and target."""
-    source, target = atom.source, atom.target
-    return (
-        source.name if isinstance(source, Variable) else key_of_end(number, 0),
-        target.name if isinstance(target, Variable) and target != source else key_of_end(number, 1),
+def _names_of_terms(atom: Atom, number: int) -> tuple[str, ...]:
+    """The names of the columns of an atom's terms; a repeated variable names the first one."""
+    terms = atom.terms
+    return tuple(
+        term.name
+        if isinstance(term, Variable) and term not in terms[:column]
+        else key_of_end(number, column)
+        for column, term in enumerate(terms)
     )
+
+
+def _constant(
+    term: Constant, column: PropertyType | None, is_value: bool, at: Location
+) -> str | int:
+    """The constant of a term in the type of its column.
+
+    Raises:
+        QueryError: E-TYPE if the constant is no vertex, or no value of that type.
+    """
+    if not is_value:
+        return vertex(term, vertex_type_of(column), at)
+    fits = ("string",) if isinstance(term.value, str) else ("integer", "number")
+    if column is not None and column not in fits:
+        raise QueryError(
+            "E-TYPE",
+            f"the column has values of the type {column}",
+            at=at,
+            text=repr(term.value),
+            hint="compare the column in a condition, with a value of its type",
+        )
+    return term.value
 
 
 def _of_label(condition: Condition, edge: str | None, origin: Origin | None) -> Condition:

@@ -22,47 +22,63 @@ Beyond the algorithm:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
-from ...algebra import regex
-from ...algebra.automaton import AutomatonError, minimal_dfa
 from ...algebra.deadline import NO_DEADLINE, Deadline
 from ...algebra.logical import (
     LogicalExpression,
     LogicalQuery,
-    Path,
     PathSemantics,
     Pattern,
     Rewindow,
-    Witness,
-    WScan,
 )
-from ...algebra.regex import Regex
+from ...algebra.logical.roots import RETURNED_PATHS
+from ...algebra.logical.rows import VIEWS
 from ...algebra.window import Window
 from ...catalog.model import Catalog, PropertyType
 from ..query.answers import computes, is_aggregate
+from ..query.atoms import BinaryAtom
 from ..query.checks import evaluation_order
-from ..query.conditions import key_text, unified
-from ..query.errors import QueryError, line_of
-from ..query.predicates import aliases
-from ..query.regular_query import EdgeAtom, Location, PathAtom, Property, RegularQuery, Rule
+from ..query.conditions import key, key_text, unified
+from ..query.limits import limit_of
+from ..query.predicates import aliases, read_by
+from ..query.regular_query import Property, RegularQuery, Rule
 from ..query.returned_paths import check_paths, path_columns
+from ..query.value_columns import ValueColumns, kinds_of, value_columns, values_in
 from . import answer_algebra
 from .atoms import Atoms
+from .combinations import check_below
 from .condition_types import resolved, types_in
+from .different_edges import DifferentEdges
 from .filters import predicate
 from .generated_names import apart_from_labels
 from .inputs import Inputs
 from .join_keys import JoinKeys, join_keys
+from .joined_types import check_joined_types
 from .label_sets import expanded
-from .relations import Relation, called, filtered, nothing, over, projected, sized, union
-from .reports import reported, streams_with_deletions
+from .negations import without_matches
+from .optional_parts import OptionalParts, in_head
+from .path_expressions import PathExpressions
+from .relations import (
+    Relation,
+    called,
+    filtered,
+    first_rows,
+    nothing,
+    over,
+    projected,
+    sized,
+    union,
+    with_columns,
+)
+from .reports import reported
 from .required_columns import RequiredColumns, columns_above_join, required_columns
+from .shortest_paths import shortest_path_of, values_of, with_shortest_paths
 from .vertex_properties import with_rows_of_vertices
 from .views import with_views
-from .witnesses import Ends, check_no_deletions, without_paths
+from .witnesses import without_paths
 
 
 def translate(
@@ -92,6 +108,7 @@ def translate(
     query = apart_from_labels(query, catalog)
     query, of_views = with_views(query, catalog, default_window, deadline)
     query, of_sets = expanded(query, catalog, deadline)
+    query = with_shortest_paths(query, catalog)
     different: dict[str, dict[Rule | int, Rule]] = {}
     for number, rule in enumerate(query.rules):
         # A repeated rule is redundant, unless an aggregate counts bindings.
@@ -100,14 +117,28 @@ def translate(
     rules = {head: tuple(alternatives.values()) for head, alternatives in different.items()}
     check_paths(rules[query.answer], query.emit)
     inputs = Inputs(query, catalog, default_window)
-    translation = _Translation(rules, aliases(query.rules), inputs, semantics, deadline)
-    for name in evaluation_order(query.rules):
+    order = evaluation_order(query.rules)
+    values = value_columns(query.rules, order)
+    read = frozenset(read_by(query.rules))
+    translation = _Translation(
+        rules,
+        aliases(query.rules),
+        inputs,
+        values,
+        read,
+        query.emit is not None,
+        semantics,
+        deadline,
+    )
+    optional = {part.predicate for rule in query.rules for part in rule.optional}
+    for name in order:
         deadline.check("the query was translated")
-        translation.define(name)
+        if name not in optional:  # translated with the rule that has the part
+            translation.define(name)
     head = next(rule for rule in query.rules if rule.head == query.answer)
     expression = translation.relations[query.answer].expression
     if path_columns(head):
-        check_no_deletions(expression, head.location)
+        check_below(RETURNED_PATHS, expression, head.location)
     return LogicalQuery(
         reported(expression, query.emit),
         _distinct(head.variables),
@@ -124,37 +155,68 @@ class _Translation:
         rules: the rules of each derived predicate.
         aliases: the atoms by alias.
         inputs: the input labels of the query.
+        values: the columns of derived predicates that hold values.
+        read: the predicates that rules read.
+        emits: whether the query reports its answer at instants.
         semantics: the paths that count.
         deadline: the time limit of the translation.
         relations: the relations of the predicates translated so far (``exp`` in the algorithm).
         warnings: the warnings so far.
+        different: the translation of groups of atoms with different edges.
+        paths: the translation of path expressions.
         atoms: the translation of single atoms.
     """
 
     rules: Mapping[str, Sequence[Rule]]
-    aliases: Mapping[str, EdgeAtom | PathAtom]
+    aliases: Mapping[str, BinaryAtom]
     inputs: Inputs
+    values: ValueColumns
+    read: frozenset[str]
+    emits: bool
     semantics: PathSemantics = PathSemantics.ARBITRARY
     deadline: Deadline = NO_DEADLINE
     relations: dict[str, Relation] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    different: DifferentEdges = field(init=False)
+    paths: PathExpressions = field(init=False)
     atoms: Atoms = field(init=False)
 
     def __post_init__(self) -> None:
-        self.atoms = Atoms(self.inputs, self.rules, self.relations, self._path, self.semantics)
+        self.paths = PathExpressions(
+            self.inputs,
+            self.rules,
+            self.aliases.keys(),
+            self.relations,
+            self.emits,
+            self.semantics,
+            self._full,
+        )
+        simple = self.semantics is PathSemantics.SIMPLE
+        self.different = DifferentEdges(self.inputs, self.rules, simple)
+        self.atoms = Atoms(
+            self.inputs, self.rules, self.relations, self.paths.path, self.semantics, self.values
+        )
 
     def define(self, name: str) -> None:
         """Translates one predicate; its dependencies must be translated already."""
         rules = self.rules.get(name)
         if rules:
             several = [unified(rule) for rule in rules]
-            if is_aggregate(several[0]):
-                relation = self._aggregated(several)
+            limit = limit_of(rules)
+            path = shortest_path_of(rules)
+            if path is not None:
+                relation = self.paths.shortest(path, values_of(rules[0]))
+            elif is_aggregate(several[0]):
+                retracts = name in self.read or limit is not None
+                relation = self._aggregated(several, retracts=retracts)
             else:
                 relation = reduce(union, map(self._rule, several))
+            if limit is not None:
+                relation = first_rows(with_columns(relation, rules[0].variables), *limit)
             relation = sized(relation, name, several[0].location)
         elif name in self.aliases:
-            relation = self.atoms.plain(replace(self.aliases[name], alias=None))
+            atom = replace(self.aliases[name], alias=None, different=None)
+            relation = self.atoms.plain(atom)
         else:
             scan, vertex_type = self.inputs.scan(name)
             relation = Relation(LogicalExpression(scan), (vertex_type, vertex_type))
@@ -176,6 +238,8 @@ class _Translation:
     def _with_paths(self, rule: Rule) -> Relation:
         """The rows of a head with path columns: the rows without paths, each joined with paths."""
         without, paths = without_paths(rule)
+        for path in paths:
+            self.different.check_returned(rule, path.atom)
         relation = self._rule(without)
         if relation.empty:
             return nothing(len(rule.variables))
@@ -187,34 +251,11 @@ class _Translation:
             if path == paths[-1]:
                 place = {name: k for k, name in enumerate(columns) if name in own or k in keys}
                 output = tuple(place[name] for name in rule.variables)
-            relation = self._witnessed(relation, path, keys, output)
+            relation = self.paths.witnessed(relation, path, keys, output)
         return called(sized(relation, rule.head, rule.location), rule.head)
 
-    def _witnessed(
-        self, rows: Relation, path: Ends, keys: tuple[int, ...], output: tuple[int, ...]
-    ) -> Relation:
-        """The rows with a path each, over the relations in the path expression."""
-        alive = regex.nonempty(self._alive(path.atom.regex))
-        refs = regex.refs(alive)
-        numbered = regex.substitute(alive, lambda s: regex.Symbol(refs.index(s.ref), s.inverse))
-        self._check_size(numbered, path.atom.location)
-        witness = Witness(
-            keys, output, path.source, path.target, numbered,
-            tuple(map(self._called, refs)), self.semantics,
-        )  # fmt: skip
-        types = (*rows.types, None)
-        inputs = [rows, *(self.relations[str(ref)] for ref in refs)]
-        return over(witness, inputs, tuple(types[column] for column in output))
-
-    def _called(self, ref: regex.Ref) -> str:
-        """The name of a step of a returned path: its label, without the stream's name."""
-        name = str(ref)
-        scan = self.relations[name].expression.operator
-        derived = name in self.rules or name in self.aliases
-        return scan.label if isinstance(scan, WScan) and not derived else name
-
-    def _aggregated(self, rules: Sequence[Rule]) -> Relation:
-        """The aggregates of an answer over the full bindings of its rules."""
+    def _aggregated(self, rules: Sequence[Rule], *, retracts: bool) -> Relation:
+        """The aggregates of a head over the full bindings of its rules."""
         parts = [self._bound(rule, counted=True) for rule in rules]
         parts = [(columns, relation) for columns, relation in parts if not relation.empty]
         if not parts:
@@ -226,6 +267,7 @@ class _Translation:
                 types = answer_algebra.types_of(compute, relations[place].types)
                 relations[place] = over(compute, [relations[place]], types)
         whole = reduce(union, relations)
+        aggregate = replace(aggregate, retracts=retracts)
         types = answer_algebra.types_of_aggregates(aggregate, whole.types)
         return over(aggregate, [whole], types)
 
@@ -234,22 +276,52 @@ class _Translation:
 
         The columns are those of the head; with ``counted``, all columns that identify a binding.
         """
+        if rule.optional:
+            return self._with_optional(rule, counted=counted)
         rule = with_rows_of_vertices(rule, self.inputs)
         identity: list[Property] = []
         if counted:
             rule = answer_algebra.with_named_edges(rule)
             identity = answer_algebra.identity(rule, self.inputs)
-        referenced = bool(rule.conditions) or computes(rule)
-        vertex_types = [self.atoms.plain(atom).types for atom in rule.body] if referenced else []
-        conditions = resolved(rule, self.inputs, vertex_types)
-        conditions, keys = join_keys(rule, conditions, types_in(rule, self.inputs, vertex_types))
-        required = required_columns(rule, conditions, [*keys.properties, *identity])
-        head, others = columns_above_join(rule, required.residual, keys)
-        if counted:
+        counts = identity if counted else None
+        parts = [self._part(rule, part, counts) for part in self.different.written_out(rule)]
+        filled = [relation for _, relation in parts if not relation.empty]
+        return parts[0][0], reduce(union, filled) if filled else parts[0][1]
+
+    def _part(
+        self, rule: Rule, part: Rule, identity: Sequence[Property] | None
+    ) -> tuple[answer_algebra.Columns, Relation]:
+        """The columns of a rule's bindings, and those that one of the rules that stand for it has.
+
+        ``identity`` are the properties that identify the edges of the rule, if bindings count.
+        """
+        referenced = bool(part.conditions) or computes(part)
+        types = [self.atoms.plain(atom).types for atom in part.body] if referenced else []
+        conditions = resolved(part, self.inputs, types, values_in(part.body, self.values))
+        conditions, keys = join_keys(part, conditions, types_in(part, self.inputs, types))
+        required = required_columns(part, conditions, [*keys.properties, *(identity or ())])
+        head, others = columns_above_join(part, required.residual, keys)
+        if identity is not None:
             head = answer_algebra.bindings(rule, identity, keys)
             others = tuple(name for name in others if name not in head)
-        relation = self._joined(rule, required, keys, head, others)
+        relation = self._joined(part, required, keys, head, others)
         return answer_algebra.Columns(rule, head, keys), relation
+
+    def _with_optional(
+        self, rule: Rule, *, counted: bool
+    ) -> tuple[answer_algebra.Columns, Relation]:
+        """As :meth:`_bound`, of a rule with optional parts."""
+        parts = OptionalParts(
+            self.rules, self.values, lambda one, counted: self._bound(one, counted=counted)
+        )
+        columns, relation = parts.bound(rule, counted=counted)
+        relation = self._without_matches(relation, rule, columns.names, columns.keys)
+        relation = sized(relation, rule.head, rule.location)
+        if counted or computes(rule):
+            return columns, relation
+        head = [columns.place[key(of)] for of in in_head(rule)]
+        names = tuple([columns.names[place] for place in head])
+        return replace(columns, names=names), projected(relation, head)
 
     def _joined(
         self,
@@ -265,13 +337,20 @@ class _Translation:
         ]
         if any(relation.empty for relation, _ in atoms):
             return nothing(len(head))
-        self._warn_of_types(rule, atoms)
+        kinds = [kinds_of(atom, self.values) for atom in rule.body]
+        warnings = check_joined_types(rule, atoms, kinds)
+        self.warnings += (warning for warning in warnings if warning not in self.warnings)
+        atoms = [
+            (with_columns(relation, map(key_text, binding)), binding) for relation, binding in atoms
+        ]
         if len(atoms) == 1:
             ((relation, binding),) = atoms
-            columns = [binding.index(name) for name in head]
-            relation = projected(relation, columns)
+            output = (*head, *others)
+            relation = projected(relation, [binding.index(name) for name in output])
+            relation = self._without_matches(relation, rule, output, keys)
+            relation = projected(relation, range(len(head)))
             if rule.window is not None:
-                _check_no_deletions(relation.expression, rule)
+                check_below(VIEWS, relation.expression, rule.location, rule.head)
                 relation = over(Rewindow(rule.window), [relation], relation.types)
             return called(relation, rule.head)
         number: dict[str, int] = {}
@@ -292,77 +371,22 @@ class _Translation:
             place = {name: column for column, name in reversed(list(enumerate(output)))}
             place |= {name: place[lead] for name, lead in keys.leader.items() if lead in place}
             condition = predicate(required.residual, place, rule.location)
-            joined = projected(filtered(joined, condition), range(len(head)))
+            joined = filtered(joined, condition)
+        joined = self._without_matches(joined, rule, output, keys)
+        joined = projected(joined, range(len(head)))
         return called(sized(joined, rule.head, rule.location), rule.head)
 
-    def _path(self, path: Regex, at: Location) -> Relation:
-        """PATH over the distinct relations of its steps, or a simpler equal relation."""
-        alive = self._alive(path)
-        used = {ref: self.relations[str(ref)] for ref in regex.refs(alive)}
-        # Two names of one relation are one input. Relations are compared by identity, since
-        # comparing whole expressions takes time in proportion to their size.
-        relations = list({id(r.expression): r for r in used.values()}.values())
-        position = {id(r.expression): i for i, r in enumerate(relations)}
-        numbered = regex.substitute(
-            alive, lambda s: regex.Symbol(position[id(used[s.ref].expression)], s.inverse)
-        )
-        match regex.nonempty(numbered):
-            case regex.Nothing():
-                return nothing(2)
-            case regex.Symbol(_, inverse) if self.semantics is PathSemantics.ARBITRARY:
-                return projected(relations[0], [1, 0]) if inverse else relations[0]
-        self._check_size(numbered, at)
-        types = {vertex_type for relation in relations for vertex_type in relation.types}
-        vertex_type = types.pop() if len(types) == 1 else None
-        return sized(
-            over(Path(numbered, self.semantics), relations, (vertex_type, vertex_type)), "", at
+    def _without_matches(
+        self, relation: Relation, rule: Rule, columns: tuple[str, ...], keys: JoinKeys
+    ) -> Relation:
+        """The rows of a rule's body that match none of its negated parts."""
+        return without_matches(
+            relation, rule, columns, keys, relations=self.relations, values=self.values
         )
 
-    def _alive(self, path: Regex) -> Regex:
-        """The path expression without relations that are certainly empty."""
-        return regex.substitute(
-            path, lambda s: regex.NOTHING if self.relations[str(s.ref)].empty else s
-        )
-
-    @staticmethod
-    def _check_size(numbered: Regex, at: Location) -> None:
-        try:
-            minimal_dfa(numbered)
-        except AutomatonError as error:
-            raise QueryError(
-                "E-SIZE",
-                f"the path expression is too large: {error}",
-                at=at,
-                hint="bounded repeats after a star multiply the states; say less, or a* for a{0,9}",
-            ) from None
-
-    def _warn_of_types(self, rule: Rule, atoms: Iterable[tuple[Relation, tuple[str, ...]]]) -> None:
-        types: dict[str, PropertyType] = {}
-        for relation, binding in atoms:
-            for name, vertex_type in zip(binding, relation.types, strict=True):
-                if vertex_type and types.setdefault(name, vertex_type) != vertex_type:
-                    self.warnings.append(
-                        line_of(
-                            "W-TYPE",
-                            rule.location,
-                            name,
-                            "it joins a stream of strings with one of integers, "
-                            "whose vertices are never equal",
-                            "set the vertex type in the catalog",
-                        )
-                    )
-
-
-def _check_no_deletions(expression: LogicalExpression, rule: Rule) -> None:
-    """Refuses a window over results that deletions may retract."""
-    for stream in streams_with_deletions(expression):
-        raise QueryError(
-            "E-LATER",
-            f"a window over results of {stream}, a stream with deletions, is not supported yet",
-            at=rule.location,
-            text=rule.head,
-            hint="give the stream inside its window, and leave this one out",
-        )
+    def _full(self, rule: Rule) -> tuple[answer_algebra.Columns, Relation]:
+        """The columns of a rule's full bindings, and their relation."""
+        return self._bound(rule, counted=True)
 
 
 def _distinct(names: Sequence[str]) -> tuple[str, ...]:

@@ -6,14 +6,15 @@ converted to the types of the vertices beside them, or an error.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeGuard
 
 from ...algebra.remedy import Remedy
 from ...algebra.scalar import Literal
 from ...algebra.values import PropertyType, VertexType
 from ..query.answers import computes, location_in
+from ..query.atoms import Constant, Location, Variable
 from ..query.condition_text import value_text
 from ..query.conditions import conjuncts, key, named_edges, references, references_in, value_in
 from ..query.errors import QueryError
@@ -23,16 +24,13 @@ from ..query.regular_query import (
     Comparison,
     Computed,
     Condition,
-    Constant,
     Either,
-    Location,
     Missing,
     Negated,
     Output,
     Property,
     Rule,
     Value,
-    Variable,
 )
 from .edges_as_values import written_out
 from .inputs import Inputs
@@ -54,12 +52,15 @@ for several types."""
 
 
 def resolved(
-    rule: Rule, inputs: Inputs, vertex_types: Sequence[tuple[PropertyType | None, ...]]
+    rule: Rule,
+    inputs: Inputs,
+    column_types: Sequence[tuple[PropertyType | None, ...]],
+    values: Collection[str] = (),
 ) -> list[Condition]:
     """The typed conditions of a rule, without edge comparisons, and with conjunctions split.
 
-    ``vertex_types`` are the types of the columns of each atom. They may be empty for a rule
-    without conditions and computed columns.
+    ``column_types`` are the types of the columns of each atom. They may be empty for a rule
+    without conditions and computed columns. ``values`` are the variables that are no vertices.
 
     Raises:
         QueryError: E-UNKNOWN for an unknown property, E-TYPE for types that do not compare.
@@ -81,11 +82,11 @@ def resolved(
             look_up(of)
     if not rule.conditions and not computes(rule):
         return []
-    for atom, both in zip(rule.body, vertex_types, strict=True):
-        for term, vertex_type in zip((atom.source, atom.target), both, strict=True):
+    for atom, own in zip(rule.body, column_types, strict=True):
+        for term, column_type in zip(atom.terms, own, strict=True):
             if isinstance(term, Variable):
-                same = types.setdefault(term.name, vertex_type) == vertex_type
-                types[term.name] = vertex_type if same else None
+                same = types.setdefault(term.name, column_type) == column_type
+                types[term.name] = column_type if same else None
 
     def origins(name: str) -> dict[str, tuple[str, ...]]:
         return {o.tag: tuple(o.properties) for o in inputs.origins(edges[name])}
@@ -97,25 +98,34 @@ def resolved(
             types.setdefault(key(reference), kind)
     # If the type of a property depends on the label, check every type.
     for one in (types, *({**types, name: kind} for name in several for kind in several[name])):
-        for _, output in rule.properties:
-            _check_output(output, one, location_in(output, rule.location))
+        check_outputs(rule, one, values)
         for condition in whole:
-            typed(condition, one)
-    return [typed(condition, types) for condition in conjuncts(whole)]
+            typed(condition, one, values)
+    return [typed(condition, types, values) for condition in conjuncts(whole)]
+
+
+def check_outputs(rule: Rule, types: Types, values: Collection[str]) -> None:
+    """Checks the types of the columns of a head.
+
+    Raises:
+        QueryError: E-TYPE.
+    """
+    for _, output in rule.properties:
+        _check_output(output, types, values, location_in(output, rule.location))
 
 
 def types_in(
-    rule: Rule, inputs: Inputs, vertex_types: Sequence[tuple[PropertyType | None, ...]]
+    rule: Rule, inputs: Inputs, column_types: Sequence[tuple[PropertyType | None, ...]]
 ) -> TypeOf:
     """The types of references; None if streams disagree on the type of a vertex.
 
-    ``vertex_types`` are those of the columns of each atom, in a rule with conditions.
+    ``column_types`` are those of the columns of each atom, in a rule with conditions.
     """
     rows = named_edges(rule.body)
     ends = [
         (term, kind)
-        for atom, types in zip(rule.body, vertex_types, strict=False)
-        for term, kind in zip((atom.source, atom.target), types, strict=True)
+        for atom, types in zip(rule.body, column_types, strict=False)
+        for term, kind in zip(atom.terms, types, strict=True)
     ]
 
     def type_of(reference: Variable | Property) -> PropertyType | None:
@@ -127,8 +137,10 @@ def types_in(
     return type_of
 
 
-def typed(condition: Condition, types: Types) -> Condition:
+def typed(condition: Condition, types: Types, values: Collection[str] = ()) -> Condition:
     """The condition with constants of the types of the vertices beside them.
+
+    ``values`` are the variables that are no vertices.
 
     Raises:
         QueryError: E-TYPE if the types of two sides do not compare, or a constant is not a vertex
@@ -137,11 +149,11 @@ def typed(condition: Condition, types: Types) -> Condition:
     match condition:
         case Comparison(left, _, right):
             if condition.sign in _NAMING or _is_integer(left, types) or _is_integer(right, types):
-                if isinstance(left, Variable) and isinstance(right, Literal):
+                if _is_vertex(left, values) and isinstance(right, Literal):
                     right = _as_vertex(right, types.get(left.name), condition.location)
-                elif isinstance(right, Variable) and isinstance(left, Literal):
+                elif _is_vertex(right, values) and isinstance(left, Literal):
                     left = _as_vertex(left, types.get(right.name), condition.location)
-            kinds = [_kind(side, types, condition.location) for side in (left, right)]
+            kinds = [_kind(side, types, values, condition.location) for side in (left, right)]
             if None not in kinds and kinds[0] != kinds[1]:
                 raise QueryError(
                     "E-TYPE",
@@ -149,16 +161,16 @@ def typed(condition: Condition, types: Types) -> Condition:
                     "they are never equal, and neither comes first",
                     at=condition.location,
                     text=condition.sign,
-                    hint=_hint((left, right), kinds),
-                    remedies=_remedies((left, right), kinds),
+                    hint=_hint((left, right), kinds, values),
+                    remedies=_remedies((left, right), kinds, values),
                 )
             return replace(condition, left=left, right=right)
         case Negated(part):
-            return Negated(typed(part, types))
+            return Negated(typed(part, types, values))
         case Both(parts):
-            return Both(tuple(typed(part, types) for part in parts))
+            return Both(tuple(typed(part, types, values) for part in parts))
         case Either(parts):
-            return Either(tuple(typed(part, types) for part in parts))
+            return Either(tuple(typed(part, types, values) for part in parts))
         case Missing():
             return condition
 
@@ -167,10 +179,14 @@ def _is_integer(side: Value, types: Types) -> bool:
     return isinstance(side, Variable) and types.get(side.name) == "integer"
 
 
-def _hint(sides: Sequence[Value], kinds: Sequence[str | None]) -> str:
+def _is_vertex(side: Value, values: Collection[str]) -> TypeGuard[Variable]:
+    return isinstance(side, Variable) and side.name not in values
+
+
+def _hint(sides: Sequence[Value], kinds: Sequence[str | None], values: Collection[str]) -> str:
     """The hint for a comparison or arithmetic over values of these kinds."""
     for side in _strings_beside_numbers(sides, kinds):
-        if isinstance(side, Variable):
+        if _is_vertex(side, values):
             return (
                 f"{side.name} is a vertex: if the vertices of its stream are numbers, declare "
                 "vertex_type: integer in the catalog; if not, compare them with text in quotes"
@@ -183,10 +199,12 @@ def _hint(sides: Sequence[Value], kinds: Sequence[str | None]) -> str:
     return "compare values of one type; the catalog declares those of properties"
 
 
-def _remedies(sides: Sequence[Value], kinds: Sequence[str | None]) -> tuple[Remedy, ...]:
+def _remedies(
+    sides: Sequence[Value], kinds: Sequence[str | None], values: Collection[str]
+) -> tuple[Remedy, ...]:
     """The settings of the request that also solve the problem."""
     strings = _strings_beside_numbers(sides, kinds)
-    return (_INTEGERS,) if any(isinstance(side, Variable) for side in strings) else ()
+    return (_INTEGERS,) if any(_is_vertex(side, values) for side in strings) else ()
 
 
 def _strings_beside_numbers(sides: Sequence[Value], kinds: Sequence[str | None]) -> list[Value]:
@@ -198,9 +216,9 @@ def _strings_beside_numbers(sides: Sequence[Value], kinds: Sequence[str | None])
 _INTEGERS: Final = Remedy("vertex_type", "read vertices as integers", "integer")
 
 
-def _check_output(of: Output, types: Types, at: Location) -> None:
+def _check_output(of: Output, types: Types, values: Collection[str], at: Location) -> None:
     value = value_in(of)
-    kind = None if value is None else _kind(value, types, at)
+    kind = None if value is None else _kind(value, types, values, at)
     if (
         isinstance(of, Aggregated)
         and of.function in ("sum", "avg")
@@ -216,13 +234,13 @@ def _check_output(of: Output, types: Types, at: Location) -> None:
             f"{value_text(value)} is {kind}, and {of.function} is for numbers",
             at=at,
             text=value_text(value),
-            hint=_hint([value, value], [kind, "a number"])
-            if isinstance(value, Variable)
+            hint=_hint([value, value], [kind, "a number"], values)
+            if _is_vertex(value, values)
             else "count, min and max take values of any type",
         )
 
 
-def _kind(value: Value, types: Types, at: Location) -> str | None:
+def _kind(value: Value, types: Types, values: Collection[str], at: Location) -> str | None:
     match value:
         case Literal():
             return _KINDS[value.type]
@@ -231,15 +249,15 @@ def _kind(value: Value, types: Types, at: Location) -> str | None:
             return None if declared is None else _KINDS[declared]
         case Computed(_, arguments):
             for part in arguments:
-                kind = _kind(part, types, at)
+                kind = _kind(part, types, values, at)
                 if kind not in (None, "a number"):
                     raise QueryError(
                         "E-TYPE",
                         f"{value_text(part)} is {kind}, and arithmetic is for numbers",
                         at=at,
                         text=value_text(value),
-                        hint=_hint([part, value], [kind, "a number"]),
-                        remedies=_remedies([part, value], [kind, "a number"]),
+                        hint=_hint([part, value], [kind, "a number"], values),
+                        remedies=_remedies([part, value], [kind, "a number"], values),
                     )
             return "a number"
 

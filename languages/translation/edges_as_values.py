@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from ...algebra.scalar import Literal
+from ..query.atoms import Constant, Location, Row, Term, Variable, VertexAtom
 from ..query.regular_query import (
     OWN_LABEL,
     OWN_SOURCE,
@@ -12,17 +13,11 @@ from ..query.regular_query import (
     Both,
     Comparison,
     Condition,
-    Constant,
     Either,
-    Location,
     Missing,
     Negated,
     Property,
-    Row,
-    Term,
     Value,
-    Variable,
-    VertexAtom,
 )
 
 TRUE, FALSE = Both(()), Either(())
@@ -116,6 +111,11 @@ def _ends(left: Value, right: Value, at: Location, same: bool) -> Condition:
         # Within a stream, a number and its text are the same vertex.
         return TRUE if same == (str(left.value) == str(right.value)) else FALSE
     return Comparison(left, "=" if same else "<>", right, at)
+
+
+def different_ends(one: Term, other: Term, at: Location) -> Condition:
+    """The condition of two vertices to be different."""
+    return _ends(_end(one), _end(other), at, same=False)
 
 
 def _end(term: Term) -> Value:

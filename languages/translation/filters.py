@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ...algebra import scalar
-from ...algebra.predicate import Predicate, PredicateError
+from ...algebra.predicate import Predicate
+from ...algebra.predicate_syntax import PredicateError
 from ...algebra.scalar import Column, Literal
+from ..query.atoms import Location, Variable
 from ..query.conditions import key
 from ..query.errors import QueryError
 from ..query.regular_query import (
@@ -15,12 +17,10 @@ from ..query.regular_query import (
     Computed,
     Condition,
     Either,
-    Location,
     Missing,
     Negated,
     Property,
     Value,
-    Variable,
 )
 
 

@@ -16,21 +16,19 @@ from ...algebra.logical import WScan
 from ...algebra.remedy import Remedy
 from ...algebra.window import Window
 from ...catalog.model import Catalog, PropertyType, Stream, VertexType
-from ..query.errors import QueryError, line_of, listed, suggestion
+from ..query.atoms import BinaryAtom, DerivedAtom, EdgeAtom, Location, Row, VertexAtom
+from ..query.errors import QueryError, line_of, suggestion
 from ..query.predicates import aliases, derived_by, predicates
 from ..query.regular_query import (
     OWN_LABEL,
     OWN_SOURCE,
     OWN_TARGET,
-    EdgeAtom,
     Leaf,
-    Location,
     Property,
     RegularQuery,
-    Row,
-    VertexAtom,
     WindowClause,
 )
+from .label_streams import LabelStreams, is_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +71,23 @@ class Inputs:
     locations: dict[str, Location] = field(init=False)
     _used: set[int] = field(init=False, default_factory=set)
     _leaves: dict[str, Leaf] = field(init=False)
+    _streams: LabelStreams = field(init=False)
     _derived: frozenset[str] = field(init=False)
+    _windowed: dict[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
         self.locations = _first_uses(self.query)
         self._leaves = dict(self.query.leaves)
         self._derived = frozenset(derived_by(self.query.rules))
+        windows = [rule for rule in self.query.rules if rule.window is not None]
+        self._windowed = {rule.head: predicates(rule.body[0])[0] for rule in windows}
+        heads = {rule.head for rule in self.query.rules}
+        self._streams = LabelStreams(self.catalog, self.query.windows, heads)
         for rule in self.query.rules:
             self._check_is_no_label(rule.head, rule.location)
+            for atom in rule.body:
+                if isinstance(atom, DerivedAtom) and len(atom.terms) == 1:
+                    self._check_is_no_vertex_label(atom)
         for name in aliases(self.query.rules):
             self._check_is_no_label(name, self.locations[name])
         for clause in self.query.windows:
@@ -103,7 +110,7 @@ class Inputs:
         return self._scan(atom.predicate, atom.location, True)
 
     def _scan(self, label: str, at: Location, vertices: bool) -> tuple[WScan, VertexType]:
-        stream, own = self._stream(label, at, vertices)
+        stream, own = self._stream_of(label, at, vertices)
         leaf = self._leaves.get(label)
         if leaf is not None and stream.stored and leaf.window is not None:
             raise QueryError(
@@ -135,13 +142,19 @@ class Inputs:
     def origin_of(self, label: str, at: Location) -> Origin:
         """The origin of the edges of a label or derived predicate.
 
+        A window over a derived predicate has the edges of the predicate.
+
         Raises:
             QueryError: E-UNKNOWN, E-AMBIGUOUS.
         """
-        return Origin("", label, {}) if label in self._derived else self._origin(label, at, False)
+        if label not in self._derived:
+            return self._origin(label, at, False)
+        while label in self._windowed:
+            label = self._windowed[label]
+        return Origin("", label, {})
 
     def _origin(self, label: str, at: Location, vertices: bool) -> Origin:
-        stream, own = self._stream(label, at, vertices)
+        stream, own = self._stream_of(label, at, vertices)
         time: dict[str, PropertyType] = {} if stream.stored else {"ts": "integer"}
         return Origin(stream.name, own, {**stream.properties, **time}, stream.vertex_type)
 
@@ -207,72 +220,14 @@ class Inputs:
                 reason = "no label of the query takes its window from this clause"
                 yield line_of("W-UNUSED", clause.location, target, reason)
 
-    def _stream(self, label: str, at: Location, vertices: bool) -> tuple[Stream, str]:
-        """The stream of a label, and the name of the label in the stream."""
-        label = self._leaves[label].label if label in self._leaves else label
-        streams = self.catalog.streams_of(label, vertices=vertices)
-        if not any(label in stream.labels for stream in streams):
-            # `stream.label` in backquotes, unless a label has exactly this name.
-            name, dot, own = label.partition(".")
-            qualified = self.catalog.streams.get(name) if dot and own else None
-            if (
-                qualified
-                and qualified.vertices == vertices
-                and (own in qualified.labels or qualified.open_labels)
-            ):
-                return qualified, own
-            if qualified and vertices:
-                return self._stored_vertices(label, own, at), own
-        if not streams:
-            raise self._unknown_label(label, at, vertices)
-        meant = [s for s in streams if any(_names(c, s, label) for c in self.query.windows)]
-        if len(streams) > 1 and len(meant) != 1:
-            names = [stream.name for stream in streams]
-            windowed = [stream.name for stream in streams if not stream.stored]
-            clause = f", or a clause ON {windowed[0]} ({label}) WINDOW ..." if windowed else ""
-            raise QueryError(
-                "E-AMBIGUOUS",
-                f"the label is in the streams {listed(names)}",
-                at=at,
-                text=label,
-                hint=f"say which: `{names[0]}.{label}`, in backquotes{clause}",
-            )
-        return (meant or streams)[0], label
-
-    def _stored_vertices(self, label: str, own: str, at: Location) -> Stream:
-        """The stored vertices with a label that the named stream lacks."""
-        having = [s for s in self.catalog.streams_of(own, vertices=True) if own in s.labels]
-        stored = [stream for stream in having if stream.stored]
-        if len(stored) == 1:
-            return stored[0]
-        name = label.partition(".")[0]
-        if stored:
-            names = [stream.name for stream in stored]
-            raise QueryError(
-                "E-AMBIGUOUS",
-                f"{name} has no such vertices, and several stored graphs have: {listed(names)}",
-                at=at,
-                text=own,
-                hint=f"say which: `{names[0]}.{own}`, in G-CORE (x:{own}) ON {names[0]}",
-            )
-        raise QueryError(
-            "E-UNKNOWN",
-            f"{name} has no vertices of this label, and no stored graph has",
-            at=at,
-            text=own,
-            hint=f"it is in {having[0].name}: in G-CORE, write (x:{own}) ON {having[0].name} "
-            "WINDOW (24h)"
-            if having
-            else suggestion(own, self._labels(True), "the labels of vertices are"),
-        )
-
-    def _labels(self, vertices: bool) -> set[str]:
-        streams = self.catalog.streams.values()
-        return {name for s in streams if s.vertices == vertices for name in s.labels}
+    def _stream_of(self, label: str, at: Location, vertices: bool) -> tuple[Stream, str]:
+        """The stream of a label or leaf, and the name of the label in the stream."""
+        leaf = self._leaves.get(label)
+        return self._streams.stream_of(label if leaf is None else leaf.label, at, vertices)
 
     def _window(self, stream: Stream, label: str, at: Location, *, by_clause: bool) -> Window:
         clauses = list(enumerate(self.query.windows)) if by_clause else []
-        of_label = [i for i, c in clauses if _names(c, stream, label)]
+        of_label = [i for i, c in clauses if is_named(stream, label, c)]
         of_stream = [i for i, c in clauses if c.stream == stream.name and not c.labels]
         of_all = [i for i, c in clauses if c.stream is None]
         for position in (*of_label, *of_stream, *of_all):
@@ -300,6 +255,17 @@ class Inputs:
                     hint="give the derived predicate another name",
                 )
 
+    def _check_is_no_vertex_label(self, atom: DerivedAtom) -> None:
+        for stream in self.catalog.streams.values():
+            if atom.predicate in stream.labels and stream.vertices:
+                raise QueryError(
+                    "E-EDB",
+                    f"it is a rule's head, and a label of vertices of the stream {stream.name}",
+                    at=atom.location,
+                    text=atom.predicate,
+                    hint="give the derived predicate another name",
+                )
+
     def _check_clause(self, clause: WindowClause) -> None:
         if clause.stream is None:
             return
@@ -307,7 +273,7 @@ class Inputs:
         if stream is None:
             raise QueryError(
                 "E-UNKNOWN",
-                "there is no such stream",
+                "no stream has this name",
                 at=clause.location,
                 text=clause.stream,
                 hint=suggestion(clause.stream, self.catalog.streams, "the streams are"),
@@ -330,51 +296,6 @@ class Inputs:
                     hint=suggestion(label, stream.labels, "its labels are"),
                 )
 
-    def _unknown_label(self, label: str, at: Location, vertices: bool) -> QueryError:
-        labels = self._labels(vertices)
-        remedies: tuple[Remedy, ...] = ()
-        derived = {rule.head for rule in self.query.rules}
-        if vertices:
-            if label in derived:
-                hint = f"it is derived, and relates two vertices: write {label}(x, y)"
-            elif label in self._labels(False):
-                hint = (
-                    f"it is a label of edges: write {label}(x, y), with _ for an end that does "
-                    "not matter"
-                )
-            elif labels:
-                hint = suggestion(label, labels, "the labels of vertices are")
-            else:
-                hint = "say vertices: true of their stream in the catalog"
-                remedies = (Remedy("vertices", "name their file"),)
-            return QueryError(
-                "E-UNKNOWN",
-                "no stream has vertices of this label",
-                at=at,
-                text=label,
-                hint=hint,
-                remedies=remedies,
-            )
-        if label in self._labels(True):
-            return QueryError(
-                "E-UNKNOWN",
-                "it is a label of vertices, and no stream has such edges",
-                at=at,
-                text=label,
-                hint=f"write {label}(x), in G-CORE (x:{label})",
-            )
-        return QueryError(
-            "E-UNKNOWN",
-            "no stream has this label, and no rule derives it",
-            at=at,
-            text=label,
-            hint=suggestion(label, labels, "the labels are", also=derived),
-        )
-
-
-def _names(clause: WindowClause, stream: Stream, label: str) -> bool:
-    return clause.stream == stream.name and label in clause.labels
-
 
 def _first_uses(query: RegularQuery) -> dict[str, Location]:
     """The place of the first use of each predicate, and of the definition of each alias."""
@@ -383,6 +304,6 @@ def _first_uses(query: RegularQuery) -> dict[str, Location]:
         for atom in rule.body:
             for name in predicates(atom):
                 places.setdefault(name, atom.location)
-            if not isinstance(atom, VertexAtom) and atom.alias is not None:
+            if isinstance(atom, BinaryAtom) and atom.alias is not None:
                 places.setdefault(atom.alias, atom.location)
     return places

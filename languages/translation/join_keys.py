@@ -11,24 +11,24 @@ numerically, not by code, so their equality is not a join.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ...algebra.values import PropertyType
+from ..query.atoms import Atom, Variable
 from ..query.conditions import connected, key, provides
 from ..query.disjoint_sets import DisjointSets
 from ..query.regular_query import (
     OWN_LABEL,
     OWN_SOURCE,
     OWN_TARGET,
-    Atom,
     Comparison,
     Condition,
     Missing,
     Negated,
     Property,
     Rule,
-    Variable,
 )
 
 _ALWAYS = ("ts", OWN_LABEL, OWN_SOURCE, OWN_TARGET)
@@ -41,11 +41,13 @@ class JoinKeys:
     """The properties that the PATTERN joins on, and the names of the join variables.
 
     ``leader`` maps the :func:`headrace.languages.query.conditions.key` of each joined reference to
-    the key of the reference that names the common variable.
+    the key of the reference that names the common variable. ``shared`` are the variables that
+    several terms have, or that are equal to something else; they are never missing.
     """
 
     properties: tuple[Property, ...] = ()
     leader: Mapping[str, str] = field(default_factory=dict)
+    shared: frozenset[str] = frozenset()
 
     def column(self, name: str) -> str:
         """The name of the join variable of a reference, given the key of the reference."""
@@ -78,7 +80,16 @@ def join_keys(
     return left, JoinKeys(
         tuple(reference for reference in joined if isinstance(reference, Property)),
         {key(reference): key(equal.leader(reference)) for reference in joined},
+        frozenset({*_repeated(rule), *(r.name for r in joined if isinstance(r, Variable))}),
     )
+
+
+def _repeated(rule: Rule) -> Iterator[str]:
+    """The variables that occur in several terms of a body."""
+    count = Counter(
+        term.name for atom in rule.body for term in atom.terms if isinstance(term, Variable)
+    )
+    return (name for name, times in count.items() if times > 1)
 
 
 def _join(

@@ -16,20 +16,12 @@ from ...algebra.regex import Symbol
 from ...algebra.remedy import Remedy
 from ...algebra.window import Window
 from ...catalog.model import Catalog, Stream
+from ..query.atoms import Atom, EdgeAtom, Location, PathAtom
 from ..query.condition_text import label_set_text
 from ..query.conditions import edges_referenced
 from ..query.errors import QueryError, line_of, suggestion
 from ..query.predicates import derived_by, read_by
-from ..query.regular_query import (
-    Atom,
-    EdgeAtom,
-    LabelSet,
-    Leaf,
-    Location,
-    PathAtom,
-    RegularQuery,
-    Rule,
-)
+from ..query.regular_query import LabelSet, Leaf, RegularQuery, Rule
 
 MOST_LABELS = 10_000
 """The number of labels that the sets of one path or edge may expand to, at most."""
@@ -182,7 +174,7 @@ class _Expansion:
                         "W-UNUSED",
                         at,
                         shown,
-                        f"there is no label {label} to leave out",
+                        f"no stream has the label {label}, which is left out",
                         suggestion(label, everything, "they are"),
                     )
                 )
@@ -213,7 +205,7 @@ class _Expansion:
             return [streams[labels.stream]]
         raise QueryError(
             "E-UNKNOWN",
-            "there is no such stream",
+            "no stream has this name",
             at=at,
             text=labels.stream,
             hint=suggestion(labels.stream, streams, "the streams are"),

@@ -6,9 +6,12 @@ from collections.abc import Container
 from dataclasses import dataclass
 
 from ...catalog.model import Catalog
+from ..query.atoms import Variable, VertexAtom
+from ..query.checks import evaluation_order
 from ..query.conditions import comparisons, named_edges, properties_of_vertices
 from ..query.predicates import derived_by, predicates
-from ..query.regular_query import Aggregated, RegularQuery, Variable, VertexAtom
+from ..query.regular_query import Aggregated, RegularQuery
+from ..query.value_columns import value_columns, values_in
 from .views import queries_of_views
 
 _LEAST = ("min", "max")
@@ -76,11 +79,12 @@ def vertex_labels(query: RegularQuery) -> tuple[str, ...]:
 
 def orders_vertices(query: RegularQuery) -> bool:
     """Whether a condition or an aggregate of a query depends on the order of vertices."""
+    columns = value_columns(query.rules, evaluation_order(query.rules))
     for rule in query.rules:
-        edges = named_edges(rule.body)
+        others = named_edges(rule.body).keys() | values_in(rule.body, columns)
 
-        def is_vertex(of: object, edges: Container[str] = edges) -> bool:
-            return isinstance(of, Variable) and of.name not in edges
+        def is_vertex(of: object, others: Container[str] = others) -> bool:
+            return isinstance(of, Variable) and of.name not in others
 
         for condition in comparisons(rule.conditions):
             ordered = condition.sign not in ("=", "<>")

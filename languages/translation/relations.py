@@ -6,28 +6,34 @@ optimizer, and remove certainly empty relations.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ...algebra.logical import (
     Aggregate,
+    AntiJoin,
     Compute,
     Empty,
     Filter,
+    LeftJoin,
     LogicalExpression,
     Path,
     Pattern,
     Project,
     Report,
     Rewindow,
+    Shortest,
+    Top,
+    Trail,
     Union,
     Witness,
     WScan,
 )
+from ...algebra.orders import Order
 from ...algebra.predicate import TRUE, Predicate
 from ...catalog.model import PropertyType, VertexType
+from ..query.atoms import Location
 from ..query.errors import QueryError
-from ..query.regular_query import Location
 
 MOST_OPERATORS = 10_000
 """The largest number of operators, with derived predicates unfolded at each use."""
@@ -47,6 +53,11 @@ class Relation:
     depth: int = 1
 
     @property
+    def identity(self) -> tuple[int, ...]:
+        """Equal for relations that are one but for the names of it and of its columns."""
+        return (id(self.expression.operator), *map(id, self.expression.inputs))
+
+    @property
     def empty(self) -> bool:
         """Whether the relation certainly has no rows."""
         return isinstance(self.expression.operator, Empty)
@@ -54,8 +65,12 @@ class Relation:
 
 def over(
     operator: (
-        Pattern
+        AntiJoin
+        | LeftJoin
+        | Pattern
         | Path
+        | Trail
+        | Shortest
         | Union
         | Filter
         | Project
@@ -64,6 +79,7 @@ def over(
         | Aggregate
         | Witness
         | Report
+        | Top
     ),
     inputs: Sequence[Relation],
     types: tuple[PropertyType | None, ...],
@@ -104,6 +120,11 @@ def called(relation: Relation, name: str) -> Relation:
     return replace(relation, expression=replace(expression, name=name))
 
 
+def with_columns(relation: Relation, columns: Iterable[str]) -> Relation:
+    """``relation`` with the query's names of its columns, for people to read."""
+    return replace(relation, expression=replace(relation.expression, columns=tuple(columns)))
+
+
 def union(left: Relation, right: Relation) -> Relation:
     """The rows of either relation."""
     if left.empty or right.empty:
@@ -119,6 +140,13 @@ def filtered(relation: Relation, predicate: Predicate) -> Relation:
     if relation.empty or predicate == TRUE:
         return relation
     return over(Filter(predicate), [relation], relation.types)
+
+
+def first_rows(relation: Relation, order: Order, limit: int) -> Relation:
+    """The first rows in an order at each instant."""
+    if relation.empty:
+        return relation
+    return over(Top(order, limit), [relation], relation.types)
 
 
 def projected(relation: Relation, columns: Sequence[int]) -> Relation:

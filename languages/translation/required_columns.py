@@ -12,8 +12,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..query.answers import computes
+from ..query.atoms import Atom, Variable
 from ..query.conditions import key, provides, references, references_in
-from ..query.regular_query import Atom, Condition, Property, Rule, Variable
+from ..query.regular_query import Condition, Property, Rule
 from .join_keys import JoinKeys
 
 
@@ -76,7 +77,7 @@ def required_columns(
 def columns_above_join(
     rule: Rule, residual: Iterable[Condition], keys: JoinKeys
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The columns of the head, and the further columns of the residual conditions.
+    """The columns of the head, and the further columns of the residual conditions and negations.
 
     For a computed head, each referenced column occurs once.
     """
@@ -89,6 +90,7 @@ def columns_above_join(
     if computes(rule):
         head = tuple(dict.fromkeys(head))
     others = dict.fromkeys(keys.column(key(r)) for c in residual for r in references(c))
+    others |= dict.fromkeys(keys.column(v) for of in rule.negated for v in of.variables)
     return head, tuple(other for other in others if other not in head)
 
 

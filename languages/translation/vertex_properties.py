@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from ..query.atoms import Atom, Variable, VertexAtom
 from ..query.conditions import named_edges, properties_of_vertices, rule_with_references
 from ..query.errors import QueryError, listed
-from ..query.regular_query import Atom, Property, Rule, Value, Variable, VertexAtom
+from ..query.regular_query import Property, Rule, Value
 from .inputs import Inputs
 
 Relation = tuple[str, str]

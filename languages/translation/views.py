@@ -16,10 +16,13 @@ from ...algebra.deadline import NO_DEADLINE, Deadline
 from ...algebra.window import Window
 from ...catalog.model import Catalog
 from .. import registry
+from ..query.atoms import Location, Variable, VertexAtom
+from ..query.checks import evaluation_order
 from ..query.edge_checks import check_edges
 from ..query.errors import QueryError, line_of, listed, suggestion
 from ..query.predicates import derived_by, first_free, predicates, with_predicates
-from ..query.regular_query import LabelSet, Leaf, Location, RegularQuery, Rule, Variable, VertexAtom
+from ..query.regular_query import LabelSet, Leaf, RegularQuery, Rule
+from ..query.value_columns import value_columns
 from .generated_names import labels_of
 from .inputs import Inputs
 from .label_sets import expanded, with_steps
@@ -308,10 +311,12 @@ def _labels(query: RegularQuery) -> dict[str, str]:
     if query.labels:
         return dict(query.labels)
     head = next(rule for rule in query.rules if rule.head == query.answer)
-    if len(head.variables) != 2 or head.properties:
+    columns = value_columns(query.rules, evaluation_order(query.rules))[query.answer]
+    if len(columns) != 2 or any(columns) or head.properties:
+        what = "values" if len(columns) == 2 else f"{len(columns)} columns"
         raise QueryError(
             "E-ARITY",
-            f"a view gives edges, and its answer {query.answer} has {len(head.variables)} columns",
+            f"a view gives edges, and its answer {query.answer} has {what}",
             at=head.location,
             text=query.answer,
             hint=f"let it be {query.answer}(x, y)",

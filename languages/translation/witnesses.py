@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ...algebra.logical import LogicalExpression
+from ...algebra.combinations import Feature
+from ...algebra.logical import Trail
+from ...algebra.logical.roots import RETURNED_PATHS
+from ..query.atoms import PathAtom, Variable
 from ..query.conditions import key_of_end
 from ..query.errors import QueryError
-from ..query.regular_query import Location, PathAtom, Rule, Variable
+from ..query.regular_query import Rule
 from ..query.returned_paths import path_columns
-from .reports import streams_with_deletions
 
 
-def check_no_deletions(expression: LogicalExpression, at: Location) -> None:
-    """Checks that no stream below an answer with paths has deletions.
+def check_any_path(trail: Trail | None, atom: PathAtom) -> None:
+    """Checks that any shortest path of an expression is a trail.
 
     Raises:
         QueryError: E-LATER.
     """
-    for stream in streams_with_deletions(expression):
+    if trail is not None and not trail.is_any_path:
         raise QueryError(
             "E-LATER",
-            "paths in the answer over a stream with deletions are not supported yet",
-            at=at,
-            text=stream,
-            hint="answer with the vertices that the path joins",
+            RETURNED_PATHS.refusal(Feature.TRAILS),
+            at=atom.location,
+            text=atom.alias or "",
+            hint=RETURNED_PATHS.hint,
         )
 
 

@@ -132,7 +132,8 @@ def _in_process(effort: Effort, on_step: OnStep) -> list[list[Measurement]]:
 def _on_spark(effort: Effort, on_step: Callable[[str], None]) -> list[list[Measurement]]:
     if not effort.spark_rows:
         return []
-    from ...executor.spark.session.session import SessionOptions, spark_session
+    from ...executor.spark.session.options import SessionOptions
+    from ...executor.spark.session.session import spark_session
     from .spark import measure
 
     on_step("starting Spark")

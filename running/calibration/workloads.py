@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ...algebra import physical
-from ...algebra.aggregates import Function
+from ...algebra.aggregates import Function, ReportMode
 from ...algebra.automaton import minimal_dfa
 from ...algebra.joins import first_orders
 from ...algebra.regex import Concat, Plus, Regex, Star, Symbol
@@ -63,9 +63,11 @@ def workloads(share: float = 1.0, largest: int = 150_000) -> list[Workload]:
         share: a factor of the measured rows.
         largest: the most rows that are valid at an instant in a stream.
     """
+    joins = (*_joins(), *_by_matches(), *_at_once())
+    paths = (*_paths(), *_trails())
     return [
         replace(workload, rows=max(2_000, int(workload.rows * share)))
-        for workload in (*_stateless(), *_joins(), *_at_once(), *_one_input(), *_paths())
+        for workload in (*_stateless(), *joins, *_one_input(), *_roots(), *paths)
         if max(source.valid for source in workload.sources) <= largest
     ]
 
@@ -127,25 +129,54 @@ def _joins() -> Iterator[Workload]:
 
 _TRIANGLE = ((0, 1), (1, 2), (0, 2))
 _CLIQUE = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))
+_STAR = ((0, 1), (0, 2), (0, 3))
+_CHAIN_OF_3 = ((0, 1), (1, 2), (2, 3))
+
+
+def _by_matches() -> Iterator[Workload]:
+    """Joins that ask whether there is a match: keys are mostly away, sometimes there, mostly there.
+
+    A left join gives the matches, too.
+    """
+    operators: tuple[tuple[str, physical.PhysicalOperator, int], ...] = (
+        ("SEMI_JOIN", physical.SemiJoin(_CHAIN, (0, 1)), 2),
+        ("ANTI_JOIN", physical.AntiJoin(((0, 1), (1,))), 1),
+        ("LEFT_JOIN", physical.LeftJoin(_CHAIN), 2),
+    )
+    for kind, operator, width in operators:
+        for valid in (1_000, 20_000):
+            for matches in (0.02, 1.0, 10.0):
+                keys = int(max(valid / matches, 1))
+                right = (keys, 10_000)[:width]
+                yield Workload(
+                    kind,
+                    f"{valid:,} rows a side, {matches:g} matches",
+                    operator,
+                    (Source(valid, (10_000, keys)), Source(valid, right)),
+                    max(60_000, 2 * valid),
+                )
 
 
 def _at_once() -> Iterator[Workload]:
-    """Multiway joins; their walks depend on degrees, so the constants are not fitted to them."""
-    for valid, ends in ((2_000, 200), (20_000, 2_000), (20_000, 20_000)):
-        for shape, bindings in (("triangles", _TRIANGLE), ("4-cliques", _CLIQUE)):
-            yield Workload(
-                "MULTIWAY_JOIN",
-                f"{shape} among {valid:,} edges of {ends:,} vertices",
-                physical.MultiwayJoin(
-                    (0,) * len(bindings), bindings, (0, 1, 2), first_orders(bindings)
-                ),
-                (Source(valid, (ends, ends)),),
-                40_000,
-                fitted=False,
-            )
-
-
-_AGGREGATES: tuple[tuple[Function, int | None], ...] = (("count", None), ("sum", 1), ("max", 1))
+    """Multiway joins with a cycle and without, of one stream and of one for each atom."""
+    for shape, bindings, degrees in (
+        ("triangles", _TRIANGLE, (1, 4, 10)),
+        ("4-cliques", _CLIQUE, (1, 10)),
+        ("stars of 3", _STAR, (0.2, 1, 3)),
+        ("chains of 3", _CHAIN_OF_3, (0.2, 1, 3)),
+    ):
+        atoms = len(bindings)
+        for valid, streams in ((2_000, 1), (20_000, 1), (2_000, atoms)):
+            for degree in degrees:
+                ends = int(valid / degree)
+                reads = (0,) * atoms if streams == 1 else tuple(range(atoms))
+                yield Workload(
+                    "MULTIWAY_JOIN",
+                    f"{shape} among {streams} x {valid:,} edges of {ends:,} vertices",
+                    physical.MultiwayJoin(reads, bindings, (0, 1, 2), first_orders(bindings)),
+                    (Source(valid, (ends, ends)),) * streams,
+                    max(20_000, 2 * valid),
+                )
 
 
 def _one_input() -> Iterator[Workload]:
@@ -156,24 +187,50 @@ def _one_input() -> Iterator[Workload]:
             name = f"{valid:,} rows, {repeats:g} of a value"
             rows = max(200_000, 2 * valid)
             yield Workload("COALESCE", name, physical.Coalesce(), (source,), rows)
-    for valid in (1_000, 20_000):
-        for groups in (10, 1_000):
-            source = Source(valid, (groups, 10_000))
-            for aggregates in (_AGGREGATES[:1], _AGGREGATES):
-                output = tuple(range(1 + len(aggregates)))
+
+
+_REPORTS: tuple[tuple[ReportMode, int], ...] = (
+    ("entering", 100),
+    ("exit", 100),
+    ("snapshot", 1_000),
+)
+_CALLS: tuple[tuple[str, tuple[tuple[Function, int | None], ...]], ...] = (
+    ("count", (("count", None),)),
+    ("average", (("avg", 1),)),
+    ("count, sum and maximum", (("count", None), ("sum", 1), ("max", 1))),
+)
+
+
+def _roots() -> Iterator[Workload]:
+    yield from _aggregates()
+    yield from _reports()
+
+
+def _aggregates() -> Iterator[Workload]:
+    for valid, groups in ((1_000, 10), (1_000, 10_000), (20_000, 10), (20_000, 10_000)):
+        source = Source(valid, (groups, 10_000))
+        for name, calls in _CALLS:
+            for every in (None, 100):
+                period = f", every {every} ticks" if every else ""
                 yield Workload(
                     "AGGREGATE",
-                    f"{len(aggregates)} over {valid:,} rows in {groups:,} groups",
-                    physical.AggregateRows((0,), aggregates, output, every=100),
+                    f"{name} over {valid:,} rows in {groups:,} groups{period}",
+                    physical.AggregateRows((0,), calls, tuple(range(1 + len(calls))), every=every),
                     (source,),
-                    10_000,
-                    fitted=False,
+                    40_000,
                 )
-    for valid in (1_000, 20_000):
-        source = Source(valid, (10_000, 10_000))
-        reported = physical.ReportRows("entering", 100)
-        name = f"{valid:,} rows"
-        yield Workload("REPORT", name, reported, (source,), 10_000, fitted=False)
+
+
+def _reports() -> Iterator[Workload]:
+    for valid in (1_000, 20_000, 150_000):
+        for mode, every in _REPORTS:
+            yield Workload(
+                "REPORT",
+                f"{mode} every {every:,} ticks, {valid:,} rows",
+                physical.ReportRows(mode, every),
+                (Source(valid, (10_000, 10_000)),),
+                80_000,
+            )
 
 
 def _paths() -> Iterator[Workload]:
@@ -197,3 +254,24 @@ def _paths() -> Iterator[Workload]:
             path = physical.SPath(automaton.states, automaton.transitions, automaton.accepting)
             name = f"{text}, {vertices:,} vertices of degree {degree:g}"
             yield Workload("S_PATH", name, path, (source,) * inputs, rows)
+
+
+def _trails() -> Iterator[Workload]:
+    """Trails that may repeat an edge. Their formula leaves out how far a search goes, so the
+    constants are not fitted to them."""
+    a = Symbol(0)
+    regexes: tuple[tuple[str, Regex, tuple[float, ...]], ...] = (
+        ("a·a", Concat((a, a)), (0.6, 3.0)),
+        ("a·a·a", Concat((a, a, a)), (0.6, 3.0)),
+        ("(a·a)+", Plus(Concat((a, a))), (0.3, 0.6)),
+    )
+    for text, regex, degrees in regexes:
+        automaton = minimal_dfa(regex).with_fresh_start()
+        path = physical.TrailPath(
+            automaton.states, automaton.transitions, automaton.accepting, relations=(0,)
+        )
+        for vertices in (300, 20_000):
+            for degree in degrees:
+                source = Source(int(vertices * degree), (vertices, vertices))
+                name = f"{text}, {vertices:,} vertices of degree {degree:g}"
+                yield Workload("TRAIL_PATH", name, path, (source,), 20_000, fitted=False)

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from headrace.algebra.plan import PhysicalPlan, PlanError
+from headrace.algebra.plan import PhysicalPlan
+from headrace.algebra.plan_parts import PlanError
 from headrace.algebra.plan_schema import SCHEMA_FILE, plan_schema, schema_text
 from tests.api.samples import HOSTILE, sample_plan
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
+import sqlglot
 from hypothesis import given
 from sqlglot import exp
 
-from headrace.algebra.predicate import DEEPEST, FALSE, TRUE, Predicate, PredicateError, columns_of
+from headrace.algebra.predicate import FALSE, TRUE, Predicate
+from headrace.algebra.predicate_syntax import DEEPEST, PredicateError, columns_of
 from headrace.executor import predicates
 from tests.executor.test_predicates import ROWS, Condition, Row, conditions
 from tests.executor.typed_predicates import TypedCase, typed_cases
@@ -176,3 +178,25 @@ def test_a_long_condition_is_folded_at_once() -> None:
     few = parts[:9]
     nested = Predicate("".join(f"({part} AND " for part in few) + "TRUE" + ")" * len(few))
     assert nested.normal == Predicate(" AND ".join(few)).normal
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "c7 = c3",
+        "ABS(c10 - c2) <= c2",
+        "c0 = c1 AND (c1 < c0 OR NOT c4 IS NULL)",
+        "c3 = 'c5' OR c3 = 'it\\'s c6'",
+        '"c5" = c1',
+        '"c1" = x0 AND c0 = 1',
+        "`c5` = c1 + 1",
+        "C5 = c1",
+        "c05 = c1",
+        "t.c5 = c5(c1)",
+        "c2 IN (1, 2)",
+        "TRUE",
+    ],
+)
+def test_texts_that_differ_in_columns_alone_are_parsed_as_each_alone(sql: str) -> None:
+    for text in (sql, sql.replace("c1", "c8")):
+        assert repr(Predicate(text).parsed) == repr(sqlglot.parse_one(text, dialect="spark"))

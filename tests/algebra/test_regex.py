@@ -210,3 +210,28 @@ def _assert_normal(r: Regex) -> None:
             assert not isinstance(part, repeated | regex.Nothing)
         case _:
             pass
+
+
+@given(regexes)
+def test_beginnings_are_words_with_which_all_words_begin(r: Regex) -> None:
+    words = language(r) - {""}
+    short = language(regex.beginnings(r))
+    assert short <= words
+    assert all(any(word.startswith(first) for first in short) for word in words)
+
+
+@pytest.mark.parametrize(
+    ("r", "short"),
+    [
+        (plus(A), A),
+        (star(A), A),
+        (concat([A, star(B)]), A),
+        (plus(alternation([A, B])), alternation([A, B])),
+        (concat([optional(A), plus(B)]), concat([optional(A), B])),
+        (concat([star(A), star(B)]), alternation([A, B])),
+        (plus(concat([A, plus(B)])), concat([A, B])),
+        (concat([A, star(B), C]), concat([A, star(B), C])),
+    ],
+)
+def test_beginnings_leave_out_repetitions_at_the_end(r: Regex, short: Regex) -> None:
+    assert regex.beginnings(r) == short

@@ -14,6 +14,8 @@ from headrace.algebra.logical import (
     Union,
     WScan,
 )
+from headrace.algebra.notation import InputNames
+from headrace.algebra.physical import MultiwayJoin
 from headrace.algebra.predicate import Predicate
 from headrace.algebra.regex import Symbol, alternation, concat, plus, star
 from headrace.algebra.text import one_line, text
@@ -32,6 +34,7 @@ def scan(label: str, stream: str = "s", window: Window | None = None) -> Logical
 
 A, B = scan("a"), scan("b")
 STEP = Symbol(0)
+NO_NAMES = InputNames((), (), "second")
 JOIN = Pattern(((0, 1), (1, 2)), (0, 2))
 
 
@@ -127,3 +130,11 @@ def test_a_tree_has_an_operator_a_line() -> None:
 def test_names_do_not_affect_equality_of_expressions() -> None:
     assert over(JOIN, A, B, name="d") == over(JOIN, A, B, name="e") == over(JOIN, A, B)
     assert len({over(JOIN, A, B, name="d"), over(JOIN, A, B)}) == 1
+
+
+def test_a_multiway_join_without_an_order_of_variables_names_none() -> None:
+    """A star: a row of one atom binds the only shared variable."""
+    star_join = MultiwayJoin((0, 1, 2), ((0, 1), (0, 2), (0, 3)), (0,), ((), (), ()), tuple("xabc"))
+    assert star_join.arguments(NO_NAMES) == "x,a ⋈ x,b ⋈ x,c → x  on x"
+    chain = MultiwayJoin((0, 1, 2), ((0, 1), (0,), (1,)), (0,), ((), (1,), (0,)), tuple("xy"))
+    assert chain.arguments(NO_NAMES).endswith("  binding – / y / x")

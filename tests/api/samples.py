@@ -4,35 +4,36 @@ from __future__ import annotations
 
 from headrace.algebra.physical import (
     AggregateRows,
+    AntiJoin,
     Coalesce,
     ComputeColumns,
     EmptyRelation,
     Exchange,
     FilterRows,
     HashJoin,
+    LeftJoin,
     MergeUnion,
     MultiwayJoin,
+    PairPath,
     PhysicalOperator,
     ProjectColumns,
     ReportRows,
     Retract,
     Rewindow,
+    SemiJoin,
+    ShortestPath,
     SimplePath,
     SlidePath,
     SPath,
     ToKernel,
+    TopRows,
+    TrailPath,
     WindowScan,
     WindowScanUnion,
     WitnessPaths,
 )
-from headrace.algebra.plan import (
-    Estimate,
-    NodeProperties,
-    PhysicalPlan,
-    PlanNode,
-    PlanStream,
-    PlanWindow,
-)
+from headrace.algebra.plan import PhysicalPlan
+from headrace.algebra.plan_parts import Estimate, NodeProperties, PlanNode, PlanStream, PlanWindow
 
 DAY = 86400
 KERNEL = NodeProperties(
@@ -75,6 +76,12 @@ def sample_plan(label: str = "a2q") -> PhysicalPlan:
     simple = node(
         SimplePath(3, ((0, 0, False, 1), (1, 0, True, 2)), (2,), "a·^a", budget=9), (a,), "yz", 2
     )
+    trail = node(
+        TrailPath(
+            3, ((0, 0, False, 1), (1, 0, True, 2)), (2,), "a·^a", relations=(0,), budget=9
+        ),
+        (a,), "yz", 2,
+    )  # fmt: skip
     sliding = node(
         SlidePath(3, ((0, 0, False, 1), (1, 0, True, 2)), (2,), "a·^a", period=DAY), (a,), "yz", 2
     )
@@ -88,7 +95,23 @@ def sample_plan(label: str = "a2q") -> PhysicalPlan:
         ),
         (a, b), "yz", 5,
     )  # fmt: skip
-    both = node(MergeUnion(), (path, simple, sliding, empty, several, cycle), "yz", 3)
+    of_pairs = node(PairPath(3, ((0, 0, False, 1), (1, 0, True, 2)), (2,), "a·^a"), (a, b), "yz", 6)
+    semi = node(SemiJoin(((0, 1), (1, 2)), (0, 1), ("y", "z", "w")), (a, b), "yz", 7)
+    left = node(ProjectColumns((0,)), (a,), "y", 4)
+    anti = node(AntiJoin(((0, 1), (0,)), ("y", "z")), (b, left), "yz", 8)
+    nearest = node(
+        ShortestPath(
+            3, ((0, 0, False, 1), (1, 0, True, 2)), (2,), "a·^a", every=DAY,
+            values=("length", "path"), labels=("a",), all_paths=True, budget=9,
+        ),
+        (a,), "yznp", 2,
+    )  # fmt: skip
+    outer = node(LeftJoin(((0, 1), (0,)), ("y", "z")), (b, left), "yz", 9)
+    first = node(TopRows(((1, "desc"),), 10), (anti,), "yz", 9)
+    near = node(ProjectColumns((0, 1)), (nearest,), "yz", 2)
+    paths = (path, near, simple, trail, sliding, of_pairs)
+    joins = (cycle, semi, outer)
+    both = node(MergeUnion(), (*paths, empty, several, *joins, first), "yz", 3)
     moved = node(Exchange("hash", (0,)), (both,), "yz", 1.5)
     once = node(Coalesce(), (moved,), "yz", 40)
     again = node(Rewindow(DAY, 3600), (once,), "yz", 40)

@@ -79,7 +79,7 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "analysis of nothing": (("explain", QUERY, "--analyze"), "there is no input"),
     "a seed without a sample": (("plans", QUERY, "--seed", "1"), "--seed needs --sample"),
     "nowhere to write": (("optimize", QUERY, "--out", "no/such/folder/p.json"), "cannot write"),
-    "nothing to measure": (("stats",), "there is nothing to measure"),
+    "nothing to measure": (("stats",), "stats needs a file to measure"),
     "nothing to run on": (("run", QUERY), "there is no input"),
     "a plan is planned": (("run", "{plan}", "--window", "1d"), "is a plan already"),
     "a plan to optimize": (("optimize", "{plan}"), "is a plan, but this command takes a query"),
@@ -244,7 +244,7 @@ def test_internal_error_is_reported_as_one(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("of all things")
 
-    monkeypatch.setattr("headrace.planning.planner.translate", broken)
+    monkeypatch.setattr("headrace.planning.translating.translate", broken)
     done = headrace("explain", QUERY)
     assert done.code == 1
     assert "ZeroDivisionError: of all things" in done.error

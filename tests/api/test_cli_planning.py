@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import signal
 import stat
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -13,8 +18,12 @@ from jsonschema import Draft202012Validator
 
 from headrace.algebra.plan import PhysicalPlan
 from headrace.algebra.plan_schema import plan_schema
+from headrace.api.listing import shown_listing
 from headrace.costmodel import Constants
+from headrace.optimizer.listing import ListingProgress
 from headrace.planning.calibration import Calibration
+from headrace.planning.planner import optimize
+from headrace.planning.requests import PlanRequest
 from tests.api.command import CATALOG, EXAMPLES, QUERY, Commands
 
 FORMATS = ("text", "json", "dot", "mermaid", "html")
@@ -44,9 +53,10 @@ def test_every_stage_in_every_form(headrace: Commands, stage: str, form: str) ->
 def test_the_default_is_the_plan_with_its_costs(headrace: Commands) -> None:
     done = headrace("explain", EXAMPLES / "q5.rq", "--catalog", CATALOG)
     lines = done.out.splitlines()
-    assert lines[0].split() == ["rows/h", "valid", "rows", "held", "cost/h", "share", "total"]
+    heads = "rows/h valid rows held cost/h share total emitted/h"
+    assert lines[0].split() == heads.split()
     assert lines[1].startswith("⊔ COALESCE  m1,m2 ")
-    assert "⋈ HASH_JOIN  " in lines[2]
+    assert "⋉ SEMI_JOIN  " in lines[2]
     assert " on " in lines[2]
     assert re.fullmatch(r"cost [\d.]+/h.*, as written [\d.]+k?/h: [\d.]+ times cheaper", lines[-2])
     assert re.fullmatch(
@@ -130,12 +140,13 @@ def test_cut_search_says_that_alternatives_may_be_missing(headrace: Commands) ->
     assert "run by ScanByWindow for G0 [spark_sql], no other way found in time" in done.out
 
 
+@pytest.mark.long
 def test_analyze_shows_measured_beside_estimated(headrace: Commands) -> None:
     query, catalog = EXAMPLES / "triangle.rq", ("--catalog", CATALOG)
     done = headrace("explain", query, *catalog, "--analyze")
     assert done.code == 0
     assert re.search(r"measured/h  valid +held +q-error", done.out)
-    assert re.search(r"furthest off: held of MULTIWAY_JOIN  x,y ⋈ y,z ⋈ z,x", done.out)
+    assert re.search(r"furthest off: held of SEMI_JOIN  x,y,z ⋉ y,z", done.out)
     assert re.search(r"ran on 20,489 edges of 60d in [\d.]+ s: 1,5\d\d results", done.out)
     scan = next(line for line in done.out.splitlines() if "a2q" in line)
     assert scan.split()[-1] == "1"
@@ -190,7 +201,7 @@ def test_optimize_writes_a_plan_that_explain_reads(headrace: Commands, tmp_path:
     assert stat.S_IMODE(out.stat().st_mode) & 0o400
     tree = headrace("explain", out)
     assert (tree.code, tree.err) == (0, "")
-    assert "S_PATH  a2q+" in tree.out
+    assert "PAIR_PATH" in tree.out
     assert headrace("explain", out, "-f", "json").out == out.read_text("utf-8")
     page = headrace("explain", out, "-f", "html", "-o", tmp_path / "plan.html")
     assert page.code == 0
@@ -205,7 +216,7 @@ def test_plans_counts_and_ranks(headrace: Commands) -> None:
     assert [plan["rank"] for plan in document["plans"]] == [1, 2, 3, 4, 5]
     for plan in document["plans"]:
         assert set(plan) == {
-            "rank", "cost", "shared_cost", "chosen", "digest", "text", "plan",
+            "rank", "cost", "shared_cost", "chosen", "difference", "digest", "text", "plan",
         }  # fmt: skip
         SCHEMA.validate(plan["plan"])
         assert "_JOIN" in plan["text"]
@@ -215,7 +226,51 @@ def test_plans_counts_and_ranks(headrace: Commands) -> None:
     assert text.count(" cost ") == 2
     assert text.count("COALESCE") == 2
     only_count = json.loads(headrace(*arguments, "-n", "0", "-f", "json").out)
-    assert only_count == document | {"plans": []}
+    assert only_count == document | {"plans": [], "cost_bound": None}
+    assert document["cost_bound"] == document["plans"][-1]["cost"]
+    assert document["plans"][0]["difference"] is None
+    assert document["plans"][1]["difference"] == {
+        "kind": "operator",
+        "text": "(c2a⋈c2q)⋈(a2q⋈c2a) instead of SEMI_JOIN over (c2a⋈c2q), (a2q⋈c2a)",
+    }  # fmt: skip
+
+
+def test_interrupted_ranking_shows_the_plans_so_far(
+    headrace: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[ListingProgress] = []
+
+    @contextmanager
+    def pressed_after_two(_: PhysicalPlan) -> Iterator[Callable[[ListingProgress], None]]:
+        def press(progress: ListingProgress) -> None:
+            shown.append(progress)
+            if progress.doing == "counting":
+                signal.raise_signal(signal.SIGINT)
+
+        yield press
+
+    monkeypatch.setattr("headrace.api.listing.shown_listing", pressed_after_two)
+    done = headrace("plans", EXAMPLES / "q5.rq", "--catalog", CATALOG, "-n", "2")
+    assert done.code == 130
+    assert done.out.startswith("an unknown number of different plans; the list is incomplete\n")
+    assert done.out.count(" cost ") == 2
+    assert "the list of plans is incomplete: it was interrupted" in done.err
+    assert shown[-1].plans == 2
+
+
+def test_a_listing_shows_its_progress_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = optimize(PlanRequest("Answer(x, y) <- a(x, z), b(z, y) WINDOW 1d")).plan
+    with shown_listing(plan) as show:
+        assert show is None
+    written = io.StringIO()
+    monkeypatch.setattr("headrace.api.listing.watched", lambda _: True)
+    monkeypatch.setattr(sys, "stderr", written)
+    with shown_listing(plan) as show:
+        assert show is not None
+        show(ListingProgress("ranking", 3, 2.5, 1.25))
+    line, erased = written.getvalue().split("\r\x1b[K")[1:]
+    assert line.startswith("ranking (1.2 s), 3 plans, the others cost 2.5/s or more")
+    assert erased == ""
 
 
 def test_plans_samples_the_same_for_the_same_seed(headrace: Commands) -> None:

@@ -193,7 +193,7 @@ def test_stopped_run_is_resumed(tmp_path: Path) -> None:
     assert before < {part.name for part in out.glob("part-*.jsonl")}
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_the_demo_shows_every_step_and_ends(tmp_path: Path) -> None:
     out = tmp_path / "results"
     done = process("demo", "--output", out)

@@ -128,7 +128,7 @@ def test_warning_if_a_stored_graph_has_a_column_of_times(
 @pytest.mark.parametrize(
     ("query", "more", "said"),
     [
-        (QUERY, ("--stored", "member=none.csv"), "none.csv: there is no such file"),
+        (QUERY, ("--stored", "member=none.csv"), "none.csv: the file does not exist"),
         (f"{QUERY} ON stored WINDOW 2h", (), "E-STORED 1:74: stored: stored is a stored graph"),
         (QUERY.replace("e.since", "e.ts"), (), "E-STORED 1:17: e.ts: stored is a stored graph"),
         (QUERY.replace("WINDOW 1h", ""), (), "E-NOWIN 1:29: likes"),

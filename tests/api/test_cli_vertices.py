@@ -80,7 +80,7 @@ def test_wrong_vertex_files_are_refused(headrace: Commands, inputs: tuple[str | 
     assert "E-UNKNOWN 1:30: Person: no stream has vertices of this label" in done.error
     assert "(--vertices FILE)" in done.error
     done = headrace("explain", QUERY, *inputs[:2], "--vertices", "nowhere.csv")
-    assert "nowhere.csv: there is no such file" in done.error
+    assert "nowhere.csv: the file does not exist" in done.error
     edges = str(inputs[1]).partition("=")[2]
     done = headrace("explain", QUERY, *inputs[:2], "--vertices", f"Person={edges}")
     assert "no column 'id'; it has 'src', 'trg', 'ts'" in done.error

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from headrace.algebra.plan import PhysicalPlan, PlanError
+from headrace.algebra.plan import PhysicalPlan
+from headrace.algebra.plan_parts import PlanError
 from tests.api.command import Commands, process
 
 QUERY = "Answer(x, y) <- a+(x, y)  WINDOW 25 SLIDE 10"
@@ -87,7 +88,45 @@ def test_explain_says_so(headrace: Commands) -> None:
 def test_reports_of_the_query_itself_are_refused(headrace: Commands) -> None:
     done = headrace("explain", f"{QUERY} EMIT SNAPSHOT EVERY 10", "--evaluate", "slide")
     assert done.code == 2
-    assert "evaluation once per slide excludes EMIT" in done.error
+    assert "reports with `EMIT` are not supported with evaluation per slide yet" in done.error
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (
+            ("--evaluate", "slide"),
+            "aggregates that other rules read are not supported with evaluation per slide yet",
+        ),
+        (
+            ("--path-semantics", "simple"),
+            "simple paths are not supported with aggregates that other rules read yet",
+        ),
+    ],
+)
+def test_rules_that_read_aggregates_are_refused(
+    headrace: Commands, options: tuple[str, str], reason: str
+) -> None:
+    query = (
+        "Busy(x, y, count(*) as n) <- a(x, y). d(x, y) <- Busy(x, y, n), n > 1. "
+        "Answer(x, y) <- d+(x, y) WINDOW 20 SLIDE 10"
+    )
+    assert headrace("explain", query, "--parallelism", "3").code == 0
+    done = headrace("explain", query, *options)
+    assert done.code == 2
+    assert reason in done.error
+
+
+def test_trails_over_aggregates_are_refused(headrace: Commands) -> None:
+    query = (
+        "Busy(x, y, count(*) as n) <- a(x, y). d(x, y) <- Busy(x, y, n), n > 1. "
+        "Answer(x, y) <- x {}+ y WINDOW 20 SLIDE 10"
+    )
+    trails = ("--path-semantics", "trail")
+    assert headrace("explain", query.format("d"), *trails).code == 0
+    done = headrace("explain", query.format("(d/d)"), *trails)
+    assert done.code == 2
+    assert "any paths are not supported with aggregates that other rules read yet" in done.error
 
 
 def test_streams_with_deletions_are_refused(headrace: Commands, tmp_path: Path) -> None:
@@ -95,7 +134,7 @@ def test_streams_with_deletions_are_refused(headrace: Commands, tmp_path: Path) 
     catalog.write_text(CATALOG, "utf-8")
     done = headrace("explain", QUERY, "--catalog", catalog, "--evaluate", "slide")
     assert done.code == 2
-    assert "streams without deletions, but s has deletions" in done.error
+    assert "streams with deletions are not supported with evaluation per slide yet" in done.error
 
 
 def test_a_plan_keeps_its_evaluation(headrace: Commands, tmp_path: Path) -> None:

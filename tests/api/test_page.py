@@ -112,7 +112,12 @@ def test_alternatives_can_be_drawn(client: httpx.Client, explained: dict[str, An
 
 
 def test_every_example_is_there(client: httpx.Client) -> None:
-    found = client.get("/examples").json()
+    answer = client.get("/examples")
+    assert answer.headers["content-encoding"] == "gzip"
+    plain = client.get("/examples", headers={"Accept-Encoding": "identity"})
+    assert "content-encoding" not in plain.headers
+    found = answer.json()
+    assert plain.json() == found
     files = [path for path in EXAMPLES.parent.glob("*/*") if path.suffix in (".rq", ".gcore")]
     assert {one["name"] for one in found} == {f"{path.parent.name}/{path.name}" for path in files}
     for one in found:
@@ -167,6 +172,19 @@ def test_a_page_that_is_not_built_says_how(
     answer = client.get("/")
     assert answer.status_code == 503
     assert "build_page.py" in answer.text
+
+
+def test_the_page_draws_a_plan_without_the_code_of_the_editor_and_of_other_views() -> None:
+    """A slow connection gets what it needs first."""
+    first = re.findall(
+        r'(?:src|href)="\./(assets/[^"]+)"', (page.FOLDER / "index.html").read_text()
+    )
+    files = [page.FOLDER / name for name in first]
+    assert sum(len(gzip.compress(path.read_bytes())) for path in files) < 120_000
+    names = "".join(path.name for path in (page.FOLDER / "assets").iterdir())
+    for part in ("Editor", "MemoView", "SearchView", "LiveView"):
+        assert part in names
+        assert part not in "".join(first)
 
 
 def test_the_page_is_small_and_asks_no_other_host() -> None:

@@ -71,7 +71,17 @@ def test_help_imports_no_optimizer() -> None:
 def test_help_lists_the_commands() -> None:
     done = process("--help")
     assert done.code == 0
-    for command in ("explain", "optimize", "plans", "run", "stats", "demo", "serve", "warm"):
+    for command in (
+        "explain",
+        "optimize",
+        "plans",
+        "run",
+        "stats",
+        "demo",
+        "serve",
+        "warm",
+        "doctor",
+    ):
         assert re.search(rf"\b{command}\b", done.out)
         own = process(command, "--help")
         assert (own.code, own.err) == (0, "")

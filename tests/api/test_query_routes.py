@@ -71,6 +71,7 @@ def test_a_query_is_shown_from_its_stored_state(tmp_path: Path) -> None:
     assert document["error"] == FAILURE
     assert document["operators"] == [OPERATOR]
     assert document["plan"] == DONE.plan
+    assert document["output"] is None  # an earlier version stored none
     line = next(query for query in listed.json() if query["id"] == "f0")
     assert line == {k: v for k, v in document.items() if k not in ("plan", "operators")}
 

@@ -42,6 +42,7 @@ PAGE = html.Page(
 
 
 GOLDEN = Path(__file__).parent / "golden"
+ROOT = Path(__file__).parents[2]
 
 
 def test_text_tree() -> None:
@@ -113,11 +114,35 @@ def test_html_shows_hostile_names_as_text() -> None:
 
 def test_html_scales_colour_to_the_dearest_operator() -> None:
     page = html.render(PLAN, PAGE)
-    heats = [float(heat) for heat in re.findall(r"--heat: ([0-9.]+)", page)]
+    heats = [float(heat) for heat in re.findall(r"--heat-share: ([0-9.]+)", page)]
     assert len(heats) == len(PLAN.boxes)
     assert max(heats) == 1
     assert "url(" not in page
     assert "@import" not in page
+
+
+def test_html_has_the_rate_of_each_input_on_its_line() -> None:
+    page = html.render(PLAN, PAGE)
+    flows = re.findall(r'class="flow">([^<]+)<', page)
+    expected = [PLAN.boxes[i] for box in PLAN.boxes for i in box.inputs]
+    rates = [
+        f"{PLAN.per(box.estimate.rate)} rows/{PLAN.per.sign}" for box in expected if box.estimate
+    ]
+    assert set(flows) == set(rates)
+    widths = [float(width) for width in re.findall(r"--flow: ([0-9.]+)px", page)]
+    assert len(widths) == len(flows)
+    assert max(widths) == 7.0
+
+
+def test_html_has_the_colours_of_the_page() -> None:
+    tokens = (ROOT / "web" / "src" / "tokens.css").read_text("utf-8")
+    style = (ROOT / "api" / "render" / "plan.css").read_text("utf-8")
+    light, dark = tokens.split('[data-theme="dark"]')
+    drawn_light, drawn_dark = style.split("prefers-color-scheme: dark")
+    for ours, theirs in ((drawn_light, light), (drawn_dark.partition("* {")[0], dark)):
+        colours = re.findall(r"(--[a-z0-9-]+: #[0-9a-f]{6});", ours)
+        assert len(colours) > 10
+        assert [colour for colour in colours if f"{colour};" not in theirs] == []
 
 
 def test_dot_strings_end_where_they_should() -> None:

@@ -17,7 +17,7 @@ from headrace.api.service import create_app
 from headrace.api.service.bodies import LONGEST_QUERY
 from headrace.catalog import dump, files_of_inputs, from_document, load, measured_catalog
 from tests.api.command import CATALOG, EXAMPLES, QUERY, Commands
-from tests.api.serving import LOOPBACK, problem, served, settings
+from tests.api.serving import LOOPBACK, problem, running, served, settings
 
 LARGEST_BODY = 1_000_000
 CHAINS = (EXAMPLES / "chains.rq").read_text("utf-8")
@@ -150,6 +150,7 @@ def test_the_api_describes_itself(client: httpx.Client) -> None:
         "/plans/{id}/memo": {"get"},
         "/plans/{id}/trace": {"get"},
         "/plans/{id}/alternatives": {"get"},
+        "/searches/{request_id}": {"get", "delete"},
         "/queries": {"get", "post"},
         "/queries/{id}": {"get", "delete"},
         "/queries/{id}/pause": {"post"},
@@ -157,6 +158,7 @@ def test_the_api_describes_itself(client: httpx.Client) -> None:
         "/queries/{id}/stop": {"post"},
         "/queries/{id}/picture": {"get"},
         "/queries/{id}/results": {"get"},
+        "/queries/{id}/results/file": {"get"},
         "/queries/{id}/dead-letters": {"get"},
         "/streams": {"get"},
         "/streams/{name}": {"get", "put", "delete"},
@@ -312,7 +314,7 @@ def test_an_unreadable_stream_concerns_only_what_reads_it(tmp_path: Path) -> Non
     try:
         with served(create_app(made)) as client:
             assert [s["name"] for s in client.get("/streams").json()] == ["good", "missing", "pipe"]
-            for name, said in (("pipe", "it is a pipe"), ("missing", "there is no such file")):
+            for name, said in (("pipe", "it is a pipe"), ("missing", "the file does not exist")):
                 body = {"query": f"Answer(x, y) <- {name}(x, y) WINDOW 9"}
                 found = problem(client.post("/optimize", json=body), 422)
                 assert found["code"] == "E-FILE"
@@ -361,3 +363,7 @@ def test_the_service_reads_the_sample_of_its_catalog(tmp_path: Path) -> None:
         labels = {"a": {"rate": 1, "distinct_src": 9, "distinct_trg": 9}}
         assert client.put(f"/streams/{stream}", json={"labels": labels}).is_success
         assert client.post("/explain", json=body).json().get("sampling") is None
+    options = ("--catalog", tmp_path / "c.yaml", "--no-sample")
+    with running(tmp_path / "unsampled", *options) as service, service.client() as client:
+        asked = {**body, "options": {"sample": True}}
+        assert client.post("/explain", json=asked).json().get("sampling") is None

@@ -24,7 +24,8 @@ from headrace.api.service.bodies import (
 )
 from headrace.api.service.connections import MOST_CONNECTIONS, READING_SECONDS, REQUEST_SECONDS
 from headrace.api.service.engine_process import MOST_SET_ASIDE
-from headrace.api.service.jobs import AROUND_SECONDS, Limits
+from headrace.api.service.jobs import AROUND_SECONDS, LISTING_SECONDS
+from headrace.api.service.query_size import Limits
 from headrace.api.service.results import Kept
 from headrace.api.service.routes.queries import MOST_DEAD_LETTERS, MOST_TAIL
 from headrace.catalog import load
@@ -69,7 +70,7 @@ def test_documented_commands_have_the_documented_answers(
         for block in re.findall(r"^```sh\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
         for line in block.splitlines()
     ]
-    assert len(lines) == 22
+    assert len(lines) == 22  # those that need two terminals are fenced as bash
     id_ = query = ""
     for line in lines[:-1]:
         answer = curl(client, line.replace("/ID", f"/{id_}").replace("/QUERY", f"/{query}"))
@@ -131,6 +132,7 @@ def test_the_limits() -> None:
         "expressions of a search": MOST_EXPRESSIONS,
         "bytes of an answer": limits.answer,
         "alternatives listed": MOST_ALTERNATIVES,
+        "seconds of a ranking": LISTING_SECONDS,
         "plans kept; the oldest go": default["most_plans"],
         "streams kept": default["most_streams"],
         "searches that wait": default["most_waiting"],

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from headrace.algebra.plan import PhysicalPlan
-from headrace.api.service import create_app, engine_keeper, queries
+from headrace.api.service import create_app, engine_keeper, query_launches
 from headrace.api.service.engine_messages import EngineOptions
 from headrace.catalog import load
 from headrace.executor.local import Result
@@ -36,6 +36,7 @@ NOWHERE = """<ivysettings><settings defaultResolver="none"/>
 <resolvers><filesystem name="none"/></resolvers></ivysettings>"""
 
 
+@pytest.mark.soak
 def test_an_engine_comes_is_renewed_and_goes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -44,7 +45,7 @@ def test_an_engine_comes_is_renewed_and_goes(
     (tmp_path / "ivy.xml").write_text(NOWHERE)
     monkeypatch.setattr(engine_keeper, "MOST_STARTS", 2)
     monkeypatch.setattr(engine_keeper, "IDLE_SECONDS", 2.0)
-    monkeypatch.setattr(queries, "_LOOK_SECONDS", 0.2)
+    monkeypatch.setattr(query_launches, "LOOK_SECONDS", 0.2)
     options = EngineOptions(conf={"spark.jars.ivySettings": str(tmp_path / "ivy.xml")})
     catalog = load(tmp_path / "catalog.yaml")
     made = settings(tmp_path / "home", catalog=catalog, engine=options, hosts=LOOPBACK)

@@ -56,14 +56,14 @@ def test_reports_of_an_ended_run_are_ignored(queries: Queries) -> None:
             Ended("f" * 16, 1, "finished"),  # of a query that was deleted
         ]
         for report in late:
-            await queries._handle(report)  # no engine runs the query
+            await queries._reports.handle(report)  # no engine runs the query
         query.at_engine, query.run = True, 2
         for report in late:
-            await queries._handle(report)
+            await queries._reports.handle(report)
         assert query.kept == before
         assert query.at_engine
-        await queries._handle(Progressed(HELD.id, 2, {"phase": "running"}, []))
-        await queries._handle(Ended(HELD.id, 2, "failed", FAILED))
+        await queries._reports.handle(Progressed(HELD.id, 2, {"phase": "running"}, []))
+        await queries._reports.handle(Ended(HELD.id, 2, "failed", FAILED))
         assert query.kept.state == "failed"
         assert query.progress == {"phase": "running"}
 

@@ -12,7 +12,7 @@ import httpx
 import psutil
 import pytest
 
-from headrace.api.service import create_app, queries
+from headrace.api.service import create_app, query_launches
 from headrace.api.service.store import Store
 from headrace.catalog import load
 from headrace.planning.errors import UsageError
@@ -20,6 +20,7 @@ from tests.api.kept import kept_plan
 from tests.api.postgres import Postgres, postgres
 from tests.api.serving import LOOPBACK, ROWS, problem, served, settings
 from tests.executor.spark.plans import csv_file, random_edges
+from tests.processes import java_below
 from tests.waiting import PATIENCE, until
 
 QUERY = {"query": "Answer(x, y) <- a(x, y) WINDOW 1d"}
@@ -68,7 +69,7 @@ def test_a_query_goes_on_when_the_database_is_back(
     """The engine is killed while the database is away."""
     csv_file(tmp_path / "rows.csv", random_edges(100, seed=5))
     (tmp_path / "catalog.yaml").write_text(ROWS)
-    monkeypatch.setattr(queries, "_LOOK_SECONDS", 1.0)
+    monkeypatch.setattr(query_launches, "LOOK_SECONDS", 1.0)
     made = settings(
         tmp_path / "home",
         database=own_server.database(),
@@ -100,11 +101,7 @@ def test_a_query_goes_on_when_the_database_is_back(
 def _java_of_an_engine() -> psutil.Process:
     """The service does not use the Spark session of the tests."""
     ours = psutil.Process()
-    (java,) = (
-        process
-        for process in ours.children(recursive=True)
-        if process.name() == "java" and process.parent() != ours
-    )
+    (java,) = (process for process in java_below(ours) if process.parent() != ours)
     return java
 
 

@@ -27,6 +27,7 @@ from headrace.executor.local import Result
 from tests.api.events import Event, events, numbered
 from tests.api.serving import Running, metric, running
 from tests.executor.spark.plans import csv_file, expected, random_edges, snapshots
+from tests.processes import java_below
 from tests.strategies.amount import MORE
 from tests.waiting import until
 
@@ -195,8 +196,7 @@ def _weaken(service: Running, client: httpx.Client, id_: str) -> None:
 
 def _process(service: Running, name: str) -> psutil.Process:
     """The JVM of the service, or the engine that started it."""
-    children = psutil.Process(service.process.pid).children(recursive=True)
-    (java,) = [child for child in children if child.name() == "java"]
+    (java,) = java_below(psutil.Process(service.process.pid))
     engine = java.parent()
     assert engine is not None
     return java if name == "java" else engine

@@ -93,6 +93,17 @@ def test_results_as_events_from_any_place_on(client: httpx.Client) -> None:
     problem(refused, 422)
 
 
+def test_results_are_downloaded_as_a_file(client: httpx.Client) -> None:
+    answer = client.get("/queries/d0/results/file")
+    assert answer.headers["content-type"] == "application/jsonl"
+    assert answer.headers["content-disposition"] == 'attachment; filename="results-d0.jsonl"'
+    assert [json.loads(line) for line in answer.text.splitlines()] == [
+        {"n": n} for n in range(1, 13)
+    ]
+    problem(client.get("/queries/d0/results/file?format=xml"), 422)
+    problem(client.get("/queries/ff/results/file"), 404)
+
+
 def test_followers_receive_changes_of_state(client: httpx.Client) -> None:
     following = events(client, "e0", last=10)
     heard = [next(following) for _ in range(3)]
@@ -228,6 +239,7 @@ def test_removed_results_are_reported_and_deletion_leaves_no_files(tmp_path: Pat
     store.close()
 
 
+@pytest.mark.long
 def test_one_service_at_a_time_has_a_data_directory(tmp_path: Path) -> None:
     home = tmp_path / "home"
     kept(settings(home), HELD)

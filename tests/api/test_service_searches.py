@@ -17,7 +17,7 @@ import psutil
 import pytest
 
 from headrace.api.service import create_app
-from headrace.api.service.jobs import Job, Question, run
+from headrace.api.service.jobs import Desk, Job, Question, run
 from headrace.api.service.workers import DeadlineError, Reply, Worker, WorkerDiedError
 from tests.api.serving import clique, metric, problem, served, settings
 from tests.waiting import PATIENCE, until
@@ -47,10 +47,21 @@ def at_rest(one_at_a_time: httpx.Client) -> httpx.Client:
 class Asking:
     """A client that can disconnect before it gets its ``answer``."""
 
-    def __init__(self, address: httpx.URL, query: str, budget_ms: int = LONG_MS) -> None:
+    def __init__(
+        self,
+        address: httpx.URL,
+        query: str,
+        budget_ms: int = LONG_MS,
+        *,
+        headers: dict[str, str] | None = None,
+        explain: bool = False,
+    ) -> None:
         self.answer: httpx.Response | None = None
-        self._client = httpx.Client(base_url=address, timeout=PATIENCE, trust_env=False)
-        self._thread = threading.Thread(target=self._ask, args=(body(query, budget_ms),))
+        self._client = httpx.Client(
+            base_url=address, timeout=PATIENCE, trust_env=False, headers=headers
+        )
+        asked = body(query, budget_ms) | {"explain": explain}
+        self._thread = threading.Thread(target=self._ask, args=(asked,))
         self._thread.start()
 
     def _ask(self, json: dict[str, Any]) -> None:
@@ -91,13 +102,72 @@ def test_a_client_that_hangs_up_ends_its_search(client: httpx.Client) -> None:
     assert client.post("/optimize", json={"query": clique(4)}).json()["stop_reason"] == "complete"
 
 
+def test_a_request_is_cancelled_by_its_id_and_gets_the_best_plan_so_far(
+    client: httpx.Client,
+) -> None:
+    own = {"X-Request-Id": "mine"}
+    problem(client.get("/searches/mine"), 404)
+    problem(client.delete("/searches/mine"), 404)
+    asking = Asking(client.base_url, clique(8, "7d"), headers=own, explain=True)
+    shown = until(lambda: running(client, "mine"))
+    assert shown["kind"] == "optimize"
+    assert shown["doing"] == "searching"
+    assert shown["limit_seconds"] > LONG_MS / 1000
+    assert until(lambda: running(client, "mine")["expressions"] > 0)
+    assert client.delete("/searches/mine").status_code == 204
+    asking.join()
+    assert asking.answer is not None
+    planned = asking.answer.json()
+    assert planned["stop_reason"] == "cancelled"
+    # The search that was cut serves what a client asks about the plan.
+    about = client.get(f"/plans/{planned['id']}/explanation").json()
+    assert "stop_reason" in about, about
+    assert about["stop_reason"] == "cancelled"
+    assert about["plan"] == planned["plan"]
+    problem(client.get("/searches/mine"), 404)
+
+
+def running(client: httpx.Client, request_id: str) -> dict[str, Any]:
+    """The search of a request once it runs; empty before."""
+    answer = client.get(f"/searches/{request_id}")
+    document: dict[str, Any] = answer.json() if answer.status_code == 200 else {}
+    return document if document.get("state") == "running" and document["doing"] else {}
+
+
+def test_a_request_that_shares_its_search_leaves_it(client: httpx.Client) -> None:
+    query = clique(5, "8d")
+    staying = Asking(client.base_url, query, 3_000)
+    until(lambda: metric(client, RUNNING) == 1)
+    leaving = Asking(client.base_url, query, 3_000, headers={"X-Request-Id": "leaving"})
+    until(lambda: client.delete("/searches/leaving").status_code == 204)
+    leaving.join()
+    assert leaving.answer is not None
+    assert problem(leaving.answer, 409)["code"] == "E-CANCELLED"
+    staying.join()
+    assert staying.answer is not None
+    assert staying.answer.json()["stop_reason"] == "budget_ms"
+
+
+def test_a_ranking_ends_in_the_time_that_the_client_sets(client: httpx.Client) -> None:
+    planned = client.post("/optimize", json=body(clique(6), 2_000)).json()
+    place = f"/plans/{planned['id']}/alternatives"
+    cut = client.get(place, params={"limit": 50, "seconds": 0.001}).json()
+    assert cut["stop_reason"] == "budget_ms"
+    assert (cut["total"], cut["different"], cut["cost_bound"]) == (None, None, None)
+    assert [(plan["rank"], plan["chosen"]) for plan in cut["plans"]] == [(None, True)]
+    # A list that was cut is not what later requests get.
+    whole = client.get(place, params={"limit": 3}).json()
+    assert len(whole["plans"]) == 3
+    problem(client.get(place, params={"seconds": 21}), 422)
+
+
 SHARED = 'headrace_cache_hits_total{kept="shared"}'
 GONE = 'headrace_requests_total{method="POST",route="/optimize",status="499"}'
 
 
 def test_shared_search_survives_a_client_that_hangs_up(client: httpx.Client) -> None:
     before = metric(client, SEARCHES)
-    query = clique(8)
+    query = clique(5)
     staying = Asking(client.base_url, query, 3_000)
     until(lambda: metric(client, RUNNING) == 1)
     gone, shared = metric(client, GONE), metric(client, SHARED)
@@ -131,8 +201,11 @@ def test_equal_requests_later_have_its_outcome(client: httpx.Client) -> None:
 
 
 def test_searches_wait_in_a_bounded_queue(client: httpx.Client) -> None:
-    asking = [Asking(client.base_url, clique(8, "2d"))]
-    until(lambda: metric(client, RUNNING) == 1)
+    asking = Asking(client.base_url, clique(14, "2d"), headers={"X-Request-Id": "long"})
+    # Its process has begun: a job that still waits there outlives the process.
+    until(lambda: running(client, "long"))
+    (worker,) = searching()
+    worker.suspend()  # so that the search lasts however fast the machine is
     with asked_in_vain(client, clique(8, "3d")):
         until(lambda: metric(client, "headrace_searches_waiting") == 1)
         refused = client.post("/optimize", json={"query": clique(3, "9d")})
@@ -143,22 +216,23 @@ def test_searches_wait_in_a_bounded_queue(client: httpx.Client) -> None:
         assert client.get("/streams").json() == []
     # a client that disconnects leaves the queue before its search
     until(lambda: metric(client, "headrace_searches_waiting") == 0)
-    (worker,) = searching()
     worker.kill()
-    asking[0].join()
-    assert asking[0].answer is not None
-    problem(asking[0].answer, 503)
+    asking.join()
+    assert asking.answer is not None
+    problem(asking.answer, 503)
     # and the next search has a new process
     assert client.post("/optimize", json={"query": clique(3, "4d")}).status_code == 200
 
 
 def searching() -> list[psutil.Process]:
     """The search processes of the services in this process."""
-    return [
-        child
-        for child in psutil.Process().children()
-        if child.status() != psutil.STATUS_ZOMBIE and "spawn_main" in " ".join(child.cmdline())
-    ]
+    found = []
+    for child in psutil.Process().children():
+        with contextlib.suppress(psutil.NoSuchProcess):
+            living = child.status() != psutil.STATUS_ZOMBIE
+            if living and "spawn_main" in " ".join(child.cmdline()):
+                found.append(child)
+    return found
 
 
 def test_shutdown_answers_waiting_requests(tmp_path: Path) -> None:
@@ -174,7 +248,7 @@ def test_shutdown_answers_waiting_requests(tmp_path: Path) -> None:
 
 def test_internal_error_goes_to_the_log() -> None:
     wrong = Question("Answer(x, y) <- a(x, y) WINDOW 1d", None, None, {"secret": 1}, "test")
-    outcome = run(Job("optimize", wrong), lambda: False)
+    outcome = run(Job("optimize", wrong), Desk())
     assert outcome.status == 500
     assert b"KeyError" in outcome.body
     assert b"disabled_rules" not in outcome.body
@@ -219,6 +293,7 @@ def test_a_process_that_is_late_in_starting_is_ended(
     assert [answered(worker, job) for job in jobs] == [of(job) for job in jobs]
 
 
+@pytest.mark.long
 def test_a_service_whose_processes_are_late_is_ready_in_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -264,7 +339,7 @@ def test_outcome_of_another_job_is_refused(worker: Worker, monkeypatch: pytest.M
 
     def mixed_up(*_: object) -> Future[Reply]:
         reply: Future[Reply] = Future()
-        reply.set_result(Reply(other.key, run(other, lambda: False)))
+        reply.set_result(Reply(other.key, run(other, Desk())))
         return reply
 
     worker.start()
@@ -274,6 +349,7 @@ def test_outcome_of_another_job_is_refused(worker: Worker, monkeypatch: pytest.M
     assert answered(worker, a_job()) == of(a_job())
 
 
+@pytest.mark.long
 def test_a_job_over_its_time_limit_loses_its_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import json
-from math import comb, factorial
+from math import comb, factorial, inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-from bench import bound_paths, kernels, paired, search, sharing, simple_paths
+from bench import (
+    anti_joins,
+    bound_paths,
+    first_result,
+    kernels,
+    paired,
+    search,
+    semi_joins,
+    shared_indexes,
+    sharing,
+    simple_paths,
+    top_k,
+)
 from bench.measuring import Spread, timed
 from bench.queries import TABLE_4_2, TABLE_5_1, cases
 from bench.running import measured
 from bench.streams import DAY, Uniform, catalog_of, files, load, slides
 from headrace.executor.local import run_plan
+from headrace.rules.implementation import IMPLEMENTATIONS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -44,13 +57,16 @@ def test_cases_have_every_query_of_the_tables_and_every_aim() -> None:
 
 def test_search_counts_equal_the_formulas() -> None:
     chain = search.measure(CASES["chain 5, all kept"], repeats=1)
+    # Three parts read large intermediate results in all of their joins, but a join of their atoms
+    # at once has a least cost above that of their cheapest trees.
     assert (chain.groups, chain.expressions) == (15, (5**3 - 5) // 3 + 5)
     assert chain.logical_plans == 2**4 * 14
     clique = search.measure(CASES["clique 4 (star, all kept)"], repeats=1)
     assert (clique.groups, clique.expressions) == (15, 3**4 - 2**5 + 1 + 4)
     assert clique.logical_plans == factorial(6) // factorial(3)
     cycle = search.measure(CASES["cycle 4, all kept"], repeats=1)
-    # All atoms may be joined at once, and each of four pairs of neighbours may be one atom.
+    # All atoms may be joined at once, and each of four pairs of neighbours may be one atom. Parts
+    # of three atoms are not joined at once, as their trees are cheaper.
     assert (cycle.groups, cycle.expressions) == (13, 4 * 9 + 4 + 1 + 4)
     assert cycle.logical_plans == 2**2 * comb(6, 3) + 1 + 4 * 2
 
@@ -84,7 +100,7 @@ def test_the_best_known_plan_costs_at_least_the_optimum() -> None:
     assert known < found.canonical_cost
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_kernels_count_the_results_of_a_plain_run(tmp_path: Path) -> None:
     out = tmp_path / "kernels.json"
     kernels.main(days=3, only="Q5", pairs=1, out=out)
@@ -108,15 +124,61 @@ def test_bound_paths_are_measured_beside_unbound_ones(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+def test_semi_joins_are_measured_beside_joins(tmp_path: Path) -> None:
+    out = tmp_path / "semi.json"
+    rules = list(IMPLEMENTATIONS)
+    semi_joins.main(days=3, only="two arms", rounds=1, out=out)
+    assert list(IMPLEMENTATIONS) == rules
+    star, reduction = _read(out)["rows"]
+    assert "SEMI_JOIN" in star["operators"]
+    assert "SEMI_JOIN" not in reduction["operators"]
+    assert star["results"] > 0 < reduction["results"]
+
+
+def test_anti_joins_and_left_joins_are_measured_beside_joins(tmp_path: Path) -> None:
+    out = tmp_path / "anti.json"
+    anti_joins.main(days=9, only="commented on", rounds=1, out=out)
+    edges = load(files(None), days=9).to_pylist()
+    keys = {edge["trg"] for edge in edges if edge["label"] == "c2q"}
+    answers = [(edge["src"], edge["trg"]) for edge in edges if edge["label"] == "a2q"]
+    (row,) = _read(out)["rows"]
+    assert row["rows"] == sum(edge["label"] in ("a2q", "c2q") for edge in edges)
+    assert row["joined"] >= len({answer for answer in answers if answer[1] in keys}) > 0
+    assert row["unmatched"] >= len({answer for answer in answers if answer[1] not in keys}) > 0
+    assert row["left_joined"] == row["joined"] + row["unmatched"]
+
+
+def test_shared_indexes_are_measured_beside_others(tmp_path: Path) -> None:
+    out = tmp_path / "shared.json"
+    shared_indexes.main(days=3, only="co-", rounds=1, out=out)
+    (of_plan,) = _read(out)["rows"]
+    shared_indexes.main(days=3, only="2 joins", rounds=1, out=out)
+    (of_joins,) = _read(out)["rows"]
+    assert of_joins["shared_bytes"] < 0.6 * of_joins["alone_bytes"]
+    for row in (of_plan, of_joins):
+        assert row["shared"] == 1
+        assert row["results"] > 0
+
+
+@pytest.mark.soak
 def test_simple_paths_are_measured_beside_any_paths(tmp_path: Path) -> None:
     file, out = tmp_path / "edges.txt", tmp_path / "simple.json"
     file.write_text("1 2 0\n2 3 1\n3 1 2\n3 4 3\n4 4 9\n", "utf-8")
     simple_paths.main(file, only="three", out=out)
-    any_paths, simple = _read(out)["rows"]
-    assert (any_paths["edges"], simple["edges"]) == (5, 5)
+    any_paths, simple, trail = rows = _read(out)["rows"]
+    assert [row["edges"] for row in rows] == [5, 5, 5]
     assert simple["operators"] == "SIMPLE_PATH"
     assert simple["results"] == 1 < any_paths["results"], "1 to 4"
-    assert {any_paths["outcome"], simple["outcome"]} == {"done"}
+    assert trail["operators"] == "TRAIL_PATH"
+    assert simple["results"] < trail["results"] < any_paths["results"]
+    assert {row["outcome"] for row in rows} == {"done"}
+
+
+def test_the_first_rows_are_given_each_second() -> None:
+    row = top_k.measure("uniform", rate=50, keys=20, window=3, first=4)
+    assert (row.held, row.edges) == (150, 250)
+    assert row.results == 4 * 7, "the report of the last second is not over"
+    assert 0 < row.top_share < 1
 
 
 def test_slides_are_days_and_keep_every_edge() -> None:
@@ -146,13 +208,13 @@ def test_a_uniform_stream_has_its_rates() -> None:
 def test_timed_runs_warm_up_and_repeats() -> None:
     assert Spread.of([3.0, 1.0, 2.0]) == Spread(2.0, 1.0, 3.0, 3)
     calls: list[int] = []
-    done = timed(lambda: calls.append(1), 4)
+    done = timed(lambda: calls.append(1), 4, seconds=inf)
     assert len(calls) == 5, "one to warm up"
     assert done.cpu_ms.runs == done.wall_ms.runs == 4
 
 
+@pytest.mark.soak
 @pytest.mark.spark
-@pytest.mark.long
 def test_spark_runs_the_plan_over_the_whole_stream(spark: SparkSession) -> None:
     from bench.spark import measure
 
@@ -165,11 +227,36 @@ def test_spark_runs_the_plan_over_the_whole_stream(spark: SparkSession) -> None:
     assert 0 < row.operators <= row.streaming
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_two_checkouts_are_compared_in_pairs(tmp_path: Path) -> None:
     out = tmp_path / "paired.json"
     here = str(Path(paired.__file__).parent.parent)
     paired.main(here, here, rounds=1, repeats=1, only="Q5", out=out)
     rows = _read(out)["rows"]
-    assert [row["name"] for row in rows] == ["search Table 5.1 Q5", "run Q5"]
+    pushes = [f"push Q5 by {rows}" for rows in ("1", "256", "16,384")]
+    assert [row["name"] for row in rows] == ["search Table 5.1 Q5", "run Q5", *pushes]
     assert all(row["ratio"]["runs"] == 1 and row["before"] > 0 for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("kind", "lines"),
+    [
+        ("run", ["", '{"bindings": {}, "ts": 1, "exp": 2}']),
+        ("demo", ["Answer(x = 1)", "── Results on sixty days", "  x = 1   from 1 to 2"]),
+        ("map", ["Using Spark", "RESULT Row(src=1)"]),
+    ],
+)
+def test_the_first_result_is_the_first_line_with_one(kind: str, lines: list[str]) -> None:
+    is_result = first_result.shows_result(kind)
+    assert [line for line in lines if is_result(line)] == lines[-1:]
+
+
+def test_times_until_the_first_result_are_compared_within_a_round() -> None:
+    firsts = [
+        first_result.First(kind, number, seconds, seconds, seconds)
+        for number in (0, 1, 2)
+        for kind, seconds in (("run", 3.0 + number), ("map", 2.0 * (1 + number)))
+    ]
+    table = first_result.table_of(firsts, ["map"])
+    ratios = list(table.columns[-1].cells)
+    assert ratios == ["0.92 (0.83-1.00)", "1.00 (1.00-1.00)"]

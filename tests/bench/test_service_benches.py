@@ -11,7 +11,7 @@ import pytest
 from bench import idle_soak, load
 from bench.idle_soak import Sample, per_hour
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.soak
 
 
 def test_load_counts_every_answer(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from headrace.executor.local import run_plan
 from tests.executor.spark.test_roots import planned
 
 
-@pytest.mark.long
+@pytest.mark.soak
 @pytest.mark.spark
 def test_a_run_whose_workers_are_killed_has_the_undisturbed_results(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

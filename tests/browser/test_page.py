@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Locator, Page, Response, expect
 from headrace.api.service import create_app
 from headrace.api.service.examples import examples
 from headrace.api.service.tokens import token
+from headrace.catalog import Catalog, LabelStatistics, Stream
 from tests.api import serving
 from tests.waiting import until
 from web import build_page
@@ -61,17 +62,20 @@ def test_a_typed_query_is_planned_and_drawn(page: Page) -> None:
     opened(page)
     optimize(page, TRIANGLE)
     expect(page.get_by_role("button", name=re.compile("^WSCAN mathoverflow.c2q"))).to_be_visible()
-    expect(boxes(page, "MULTIWAY_JOIN")).to_have_count(1)
-    page.get_by_role("button", name=re.compile("^MULTIWAY_JOIN ")).first.click()
+    expect(boxes(page, "SEMI_JOIN")).to_have_count(1)
+    page.get_by_role("button", name=re.compile("^SEMI_JOIN ")).first.click()
     details = page.get_by_role("article")
-    expect(details).to_contain_text("indexes that a row enters")
+    expect(details).to_contain_text("distinct keys of the second input held")
     expect(details).to_contain_text("Why it is there")
+    expect(details).to_contain_text("Costs are in µs of work per hour of stream.")
+    expect(page.locator(".summary .unit")).to_have_text("µs of work per hour of stream")
     page.get_by_role("button", name="Compare").click()
     expect(page.get_by_text("As written", exact=True)).to_be_visible()
     page.get_by_role("button", name="Alternatives").click()
     rows = page.locator(".alternatives li")
     expect(rows.first).to_contain_text("chosen")
     expect(rows.nth(3)).to_be_attached()
+    expect(rows.nth(1)).to_contain_text("instead of")
     rows.nth(2).click()
     expect(page.get_by_text("Number 3", exact=True)).to_be_visible()
 
@@ -88,6 +92,23 @@ def test_an_error_is_underlined_in_place(page: Page) -> None:
     expect(note).to_have_count(0)
 
 
+def test_keywords_are_coloured_and_warnings_go_with_their_text(page: Page) -> None:
+    opened(page)
+    optimize(page, "Answer(x, y) <- a2q(x, y), c2a(u, v) DIFFERENT EDGES\nWINDOW 1d")
+    warning = page.get_by_text("W-CROSS")
+    expect(warning).to_be_visible()
+    token = page.locator(".cm-line span").filter(has_text=re.compile("^(DIFFERENT EDGES|WINDOW)$"))
+    expect(token).to_have_count(2)
+    phrase, word = (one.get_attribute("class") for one in token.all())
+    assert phrase == word
+    write(page, "Answer(x, y) <- a2q(x, y), optional c2a(y, z)\nWINDOW 1d")
+    expect(warning).to_have_count(0)
+    expect(page.locator(".cm-line span", has_text=re.compile("^optional$"))).to_have_class(
+        str(word)
+    )
+
+
+@pytest.mark.long
 def test_every_example_is_planned(page: Page) -> None:
     opened(page)
     for example in examples():
@@ -128,7 +149,7 @@ def test_a_link_shows_the_plan_again(page: Page) -> None:
     link = page.url
     page.goto("about:blank")
     opened(page, link)
-    expect(boxes(page, "MULTIWAY_JOIN")).to_have_count(1)
+    expect(boxes(page, "SEMI_JOIN")).to_have_count(1)
     expect(page.locator(".cm-content")).to_contain_text("c2q(z, x)")
     page.goto(link[:-4] + "0000")
     page.reload()
@@ -164,7 +185,7 @@ def test_plans_are_saved_as_files(page: Page, tmp_path: Path) -> None:
         if kind == "SVG":
             drawn = ET.fromstring(file.read_text("utf-8"))
             texts = ["".join(text.itertext()) for text in drawn.iter(f"{{{SVG}}}text")]
-            assert texts.count("MULTIWAY_JOIN") == 1
+            assert texts.count("SEMI_JOIN") == 1
             assert all("var(" not in value for e in drawn.iter() for value in e.attrib.values())
         if kind == "PNG":
             assert file.read_bytes().startswith(b"\x89PNG")
@@ -199,6 +220,29 @@ def test_names_with_markup_are_shown_as_text(page: Page) -> None:
     assert page.locator("#app script, #app img, #app b >> text=script").count() == 0
 
 
+@pytest.mark.long
+def test_long_names_stay_in_their_panels(page: Page) -> None:
+    opened(page)
+    name = "a_name_that_goes_on_" * 6
+    statistics = {"rate": 1, "distinct_src": 9, "distinct_trg": 9}
+    body = {
+        "query": f"Answer(x, z) <- {name}(x, y), {name}+(y, z) WINDOW 1d",
+        "streams": {name: {"labels": {name: statistics}}},
+    }
+    planned = page.request.post("/optimize", data=body).json()
+    page.goto(f"/#/plan/{planned['id']}")
+    page.reload()
+    settled(page)
+    page.locator("[data-box]").first.press("Enter")
+    expect(page.get_by_role("article")).to_be_visible()
+    expect(page.get_by_role("slider", name="rate").first).to_be_visible()
+    for panel in ("section.side", ".details"):
+        extent = "panel => panel.scrollWidth - panel.clientWidth"
+        assert page.locator(panel).evaluate(extent) <= 0, panel
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
 def test_the_page_is_usable_by_keyboard_alone(page: Page) -> None:
     opened(page)
     optimize(page, TRIANGLE)
@@ -206,11 +250,11 @@ def test_the_page_is_usable_by_keyboard_alone(page: Page) -> None:
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("tab", name="Memo")).to_have_attribute("aria-selected", "true")
     page.keyboard.press("ArrowLeft")
-    root = page.get_by_role("button", name=re.compile("^COALESCE "))
+    root = page.get_by_role("button", name=re.compile("^SEMI_JOIN "))
     root.focus()
     page.keyboard.press("ArrowDown")
     focused = page.locator("[data-box]:focus")
-    expect(focused).to_have_attribute("aria-label", re.compile("^MULTIWAY_JOIN"))
+    expect(focused).to_have_attribute("aria-label", re.compile("^(HASH_JOIN|WSCAN) "))
     page.keyboard.press("Enter")
     expect(page.get_by_role("article")).to_be_visible()
     page.keyboard.press("Escape")
@@ -225,6 +269,84 @@ def test_a_phone_shows_the_whole_page(page: Page) -> None:
     page.locator("[data-box]").last.click()
     expect(page.get_by_role("article")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_phone_shows_the_plan_first_and_goes_back_to_it(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    opened(page)
+    expect(page.locator(".cm-content")).not_to_be_visible()
+    plan = page.locator(".view [data-box]").last
+    expect(plan).to_be_in_viewport()
+    page.get_by_role("button", name="Edit the query").click()
+    write(page, TRIANGLE)
+    run = page.get_by_role("button", name="Optimize")
+    run.scroll_into_view_if_needed()
+    with page.expect_response(QUESTION):
+        run.click()
+    settled(page)
+    expect(boxes(page, "SEMI_JOIN")).to_be_in_viewport()
+    # So it is with the keyboard.
+    page.locator(".cm-content").scroll_into_view_if_needed()
+    optimize(page, TRIANGLE.replace("30d", "10d"))
+    expect(boxes(page, "SEMI_JOIN")).to_be_in_viewport()
+    # The header does not cover the bar of the plan.
+    header = page.locator("header").first.bounding_box()
+    assert header
+    until(lambda: top_of(page.locator(".modes")) >= header["height"] - 1)
+    # A problem is shown beside the query.
+    page.get_by_role("button", name="Hide the query").click()
+    page.goto("/#/plan/" + "0" * 32)
+    expect(page.get_by_role("alert")).to_contain_text("is stored")
+
+
+def top_of(one: Locator) -> float:
+    box = one.bounding_box()
+    return box["y"] if box else -1.0
+
+
+def test_what_is_picked_in_a_moved_graph_stays_in_sight(page: Page) -> None:
+    """The panel with the details makes the graph narrower."""
+    opened(page)
+    optimize(page, TRIANGLE)
+    scan = page.get_by_role("button", name=re.compile("^WSCAN mathoverflow.c2q"))
+    for _ in range(4):
+        page.get_by_role("button", name="Larger").click()
+    scan.focus()
+    view = page.locator(".graphs svg").first.bounding_box()
+    box = scan.bounding_box()
+    assert view
+    assert box
+    # Move the scan to the right end of the graph, where the panel will stand.
+    x, y = view["x"] + 40, view["y"] + 40
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + view["x"] + view["width"] - 60 - box["x"] - box["width"] / 2, y, steps=4)
+    page.mouse.up()
+    scan.press("Enter")
+    panel = page.locator(".details")
+    expect(panel).to_be_visible()
+
+    def centre_is_left_of_the_panel() -> bool:
+        moved, side = scan.bounding_box(), panel.bounding_box()
+        if moved is None or side is None:
+            return False
+        return moved["x"] + moved["width"] / 2 < side["x"]
+
+    until(centre_is_left_of_the_panel)
+
+
+def test_a_service_with_a_catalog_opens_on_its_streams(browser: Browser, tmp_path: Path) -> None:
+    known = LabelStatistics(rate=2.0, distinct_src=9, distinct_trg=9, vertices=12)
+    catalog = Catalog({"calls": Stream("calls", {"rings": known})})
+    with serving.served(create_app(serving.settings(tmp_path, catalog=catalog))) as client:
+        page = browser.new_page(base_url=str(client.base_url))
+        page.goto("/")
+        expect(
+            page.get_by_role("button", name=re.compile("^WSCAN calls.rings")).first
+        ).to_be_visible()
+        expect(page.get_by_label("Streams", exact=True)).to_have_value("")
+        expect(page.locator(".cm-content")).to_contain_text("rings(x, y), rings(y, z)")
+        page.close()
 
 
 def test_a_desktop_shows_the_page_without_scrolling(page: Page) -> None:
@@ -246,6 +368,7 @@ def test_colours_follow_the_system_and_can_be_chosen(page: Page, scheme: str) ->
     expect(shown).to_have_attribute("data-theme", other)
 
 
+@pytest.mark.long
 def test_the_page_reconnects_to_a_restarted_service(page: Page, tmp_path: Path) -> None:
     home = tmp_path / "home"
     with serving.running(home) as first:
@@ -303,6 +426,7 @@ document.getAnimations().every(
 """
 
 
+@pytest.mark.long
 def test_the_page_has_no_accessibility_violations(page: Page) -> None:
     """The rules of axe-core for WCAG 2 A and AA hold in each view, light and dark."""
     build_page.install(tests=True)

@@ -304,13 +304,14 @@ def test_unreadable_files_are_refused(
         ),
         (
             "from,to,ts", {"label": "a"},
-            "if the file has no header, name its fields in order, as --columns src,trg,ts; if it "
-            "has one, say in a catalog which column is src: columns: {src: ...}",
+            "if the file has a header, say which columns these are, as --columns "
+            "src=NAME,trg=NAME; if it has none, name its fields in order, as --columns src,trg,ts",
             "say columns: {src: ...}, and options: {header: false} if it has no header",
         ),
         (
             "src,trg,ts", {},
-            "give the file one label, as --input LABEL=FILE, or say which column is label",
+            "give the file one label, as --input LABEL=FILE, or say which column is label, as "
+            "--columns label=NAME",
             "say label: NAME of all rows, or columns: {label: ...}",
         ),
         (

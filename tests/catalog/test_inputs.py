@@ -60,7 +60,7 @@ def test_a_file_name_may_contain_an_equals_sign(folder: Path) -> None:
 
 @pytest.mark.parametrize("path", ["none.csv", "x=none.csv", "*.parquet"])
 def test_missing_inputs_are_refused(folder: Path, path: str) -> None:
-    with pytest.raises(EdgeFileError, match="there is no such file"):
+    with pytest.raises(EdgeFileError, match="the file does not exist"):
         files_of_inputs([path])
 
 
@@ -72,9 +72,27 @@ def test_columns_and_separator_describe_files_without_a_header(folder: Path) -> 
     assert Layout.of() == Layout()
 
 
+def test_columns_say_which_ones_of_a_file_fill_the_roles(folder: Path) -> None:
+    (folder / "calls.csv").write_text("time,caller,callee,cost\n5,1,2,0.5\n6,2,1,\n", "utf-8")
+    (file,) = files_of_inputs(["calls=calls.csv"], Layout.of("src=caller, trg=callee,ts=time"))
+    catalog, _ = measured_catalog([file])
+    stream = catalog.streams["input"]
+    assert dict(stream.columns) == {"src": "caller", "trg": "callee", "ts": "time"}
+    assert dict(stream.properties) == {"cost": "number"}
+    (batch,) = read(replace(file, properties=stream.properties))
+    assert batch.edges.to_pylist() == [
+        {"src": "1", "trg": "2", "label": "calls", "ts": 5, "cost": 0.5},
+        {"src": "2", "trg": "1", "label": "calls", "ts": 6, "cost": None},
+    ]
+    assert Layout.of("src=caller,trg,ts").columns == {"src": "caller", "trg": "trg", "ts": "ts"}
+
+
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
+        ("src=a,to=b", "'to=b' does not say which column"),
+        ("src=", "'src=' does not say which column"),
+        ("src=a,src=b", "src is given twice"),
         ("a,b,c", "src is missing"),
         ("src,ts", "trg is missing"),
         ("src,src,trg", "src is given twice"),
@@ -90,7 +108,7 @@ def test_a_stream_without_files_is_refused(folder: Path) -> None:
         files_of_stream(Stream("s", {}), "second")
     with pytest.raises(EdgeFileError, match="s: 'kafka' is not a file format; files are csv"):
         files_of_stream(Stream("s", {}, Source("kafka")), "second")
-    with pytest.raises(EdgeFileError, match="there is no such file"):
+    with pytest.raises(EdgeFileError, match="the file does not exist"):
         files_of_stream(Stream("s", {}, Source("csv", ("none",))), "second")
 
 

@@ -275,10 +275,15 @@ def test_the_catalog_of_the_documentation() -> None:
     assert stream.properties["amount"] == "number"
     assert stream.columns["amount"] == "value"
     # Further ones show a stream of it, or a whole catalog.
-    whole = [other if other.startswith("streams:") else f"streams:\n{other}" for other in others]
-    shown = {name: stream for one in whole for name, stream in loads(one).streams.items()}
-    assert shown["people"].vertices
-    assert shown["people"].columns == {"id": "nodeid"}
+    whole = [o if o.startswith(("streams:", "sinks:")) else f"streams:\n{o}" for o in others]
+    shown = [loads(f"streams: {{s: {{}}}}\n{o}" if o.startswith("sinks:") else o) for o in whole]
+    streams = {name: stream for one in shown for name, stream in one.streams.items()}
+    sinks = {name: sink for one in shown for name, sink in one.sinks.items()}
+    assert streams["people"].vertices
+    assert streams["people"].columns == {"id": "nodeid"}
+    assert {name: sink.format for name, sink in sinks.items()} == {
+        "archive": "parquet", "answers": "kafka", "lake": "delta"
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

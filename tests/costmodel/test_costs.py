@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headrace.algebra import physical, regex
+from headrace.algebra.aggregates import Function
 from headrace.algebra.automaton import minimal_dfa
 from headrace.algebra.logical import BoundPath, Path, Pattern
 from headrace.algebra.predicate import Predicate
@@ -31,6 +32,11 @@ B = Characteristics(4.0, 8.0, 32.0, (80.0, 30.0), vertices=90.0)
 a, b, c, d = (regex.Symbol(i) for i in range(4))
 JOIN = physical.HashJoin(((0, 1), (1, 2)), (0, 2))
 FILTER = physical.FilterRows("c0 = '1'")
+
+
+def pair_path(r: regex.Regex) -> physical.PairPath:
+    path = s_path(r)
+    return physical.PairPath(path.states, path.transitions, path.accepting)
 
 
 def s_path(r: regex.Regex) -> physical.SPath:
@@ -97,8 +103,54 @@ def test_bound_paths_have_no_more_results_and_cost_no_more(sources: str | None) 
     assert cost < model.cost(s_path(r), every, (A,))
 
 
+def test_a_path_of_pairs_pays_for_all_pairs_that_it_reaches_but_emits_its_results() -> None:
+    """Over A, for the pairs of B; two states, so that a tree has one node for each pair."""
+    model = CostModel("saturating", constants=C)
+    path, reached = pair_path(regex.plus(a)), model.characteristics(Path(regex.plus(a)), (A,))
+    edge = 4 * 11 * log2(A.population) + 4 * 5 + 7 * (1 + reached.population / 60)
+    pair = 2 * (5 + 11 * log2(B.population)) + 2 * 7
+    expected = 2 * edge + 4 * pair + reached.arrival_rate * 3 * 7 + 10 * 2
+    assert isclose(model.cost(path, OUT, (A, B)), expected, rel_tol=1e-12)
+
+
+def test_a_path_of_few_pairs_costs_less_than_a_join_with_all_pairs() -> None:
+    model = CostModel("saturating")
+    few = Characteristics(0.1, 64.0, 6.4, (6.0, 6.0))
+    every = model.characteristics(Path(regex.plus(a)), (A,))
+    bound = BoundPath(regex.plus(a), pairs=True)
+    of_few = model.characteristics(bound, (A, few))
+    assert of_few.population < min(few.population, every.population)
+    both_ends = replace(JOIN, bindings=((0, 1), (0, 1)), output=(0, 1))
+    joined = model.cost(s_path(regex.plus(a)), every, (A,))
+    joined += model.cost(both_ends, of_few, (few, every))
+    assert model.cost(pair_path(regex.plus(a)), of_few, (A, few)) < joined
+
+
 def test_coalesce() -> None:
     assert MODEL.cost(physical.Coalesce(), OUT, (A,)) == 2 * (2 * (5 + 11 * 7) + 7) + 10 * 2
+
+
+def test_aggregates_pay_for_changes_trees_and_encoded_values() -> None:
+    """Rates 2 and 10, 128 rows valid, so that a logarithm is 7; G = 7 + a · (7 + 5) + o · 7 · 7."""
+    table = 2 * (2 * 5 + 2 * 11 * 7)
+    count: tuple[Function, int | None] = ("count", None)
+    least: tuple[Function, int | None] = ("min", 1)
+    for calls, ordered in (((count,), 0), ((count, least), 1), ((least, least), 2)):
+        aggregates = physical.AggregateRows((0,), calls, (0, 1))
+        change = 7 + len(calls) * (7 + 5) + ordered * 7 * 7
+        results = 10 * (len(calls) * (3 + 7) + 2)
+        assert MODEL.cost(aggregates, OUT, (A,)) == 2 * (table + 2 * change) + results
+
+
+def test_a_report_pays_for_rows_and_results() -> None:
+    report = physical.ReportRows("snapshot", 5)
+    assert MODEL.cost(report, OUT, (A,)) == 2 * (2 * (5 + 11 * 7) + 2 * 7) + 10 * (3 + 2)
+
+
+def test_each_result_of_a_join_visits_a_row() -> None:
+    model = CostModel(constants=C)
+    twice = replace(OUT, arrival_rate=20.0)
+    assert model.cost(JOIN, twice, (A, B)) - model.cost(JOIN, OUT, (A, B)) == 10 * (7 + 2)
 
 
 def test_vertices_of_the_snapshot_graph() -> None:
@@ -320,11 +372,17 @@ EACH = (
     physical.MultiwayJoin((0, 1, 0), ((0, 1), (1, 2), (2, 0)), (0, 1), ((2,), (0,), (1,))),
     physical.ProjectColumns((1,)),
     JOIN,
+    physical.SemiJoin(((0, 1), (1, 2)), (0, 1)),
+    physical.AntiJoin(((0, 1), (0, 1))),
+    physical.LeftJoin(((0, 1), (1, 2))),
     replace(JOIN, residual="c0 < c2"),
     PLUS,
     replace(PLUS, roots="own"),
     replace(PLUS, sources="c0 = 7"),
+    physical.PairPath(*AUTOMATON),
     physical.SimplePath(*AUTOMATON),
+    physical.TrailPath(*AUTOMATON, relations=(0,)),
+    physical.ShortestPath(*AUTOMATON, every=7),
     physical.SlidePath(*AUTOMATON, period=7),
     physical.WitnessPaths((0,), (0, 2), 0, 1, *AUTOMATON, ("a",)),
     physical.Coalesce(),
@@ -335,6 +393,7 @@ EACH = (
     physical.EmptyRelation(2),
     physical.ComputeColumns(("c0", "c0 + 1")),
     physical.AggregateRows((0,), (("count", None),), (0, 1)),
+    physical.TopRows(((1, "desc"),), 7),
     physical.ReportRows("entering", 5),
 )
 

@@ -6,9 +6,11 @@ import math
 from dataclasses import replace
 from math import exp, inf, isclose, sqrt
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pandas import DataFrame
 
 from headrace.algebra import regex
 from headrace.algebra.logical import (
@@ -218,6 +220,43 @@ def test_a_join_that_keeps_its_join_column_has_no_repeats() -> None:
     assert SATURATING.characteristics(CHAIN, (A, B)).repeats > 1.1
 
 
+@pytest.mark.parametrize(
+    ("edges", "output"),
+    [
+        ((2_000, 800), (0, 1)),
+        ((2_000, 800), (0,)),
+        ((500, 3_000), (0, 1)),
+        ((500, 3_000), (1,)),
+        ((3_000, 3_000), (0, 1)),
+        ((3_000, 3_000), (1, 2)),
+    ],
+)
+def test_joins_that_drop_a_variable_are_near_the_counts(
+    edges: tuple[int, int], output: tuple[int, ...]
+) -> None:
+    """a(x, y), b(x, z) over uniform edges: several b of one x give the same (x, y)."""
+    dice, values = np.random.default_rng(4), (1_000, 40, 300)
+    counts = []
+    for _ in range(10):
+        a = dice.integers((values[0], values[1]), size=(edges[0], 2))
+        b = dice.integers((values[0], values[2]), size=(edges[1], 2))
+        joined = DataFrame({*map(tuple, a.tolist())}, columns=[0, 1]).merge(
+            DataFrame({*map(tuple, b.tolist())}, columns=[0, 2])
+        )
+        counts.append(len(joined[list(output)].drop_duplicates()))
+    left, right = (
+        SATURATING.characteristics(
+            Project((0, 1)), (Characteristics(n / 100, 100.0, n, (1_000.0, v)),)
+        )
+        for n, v in zip(edges, values[1:], strict=True)
+    )
+    out = SATURATING.characteristics(Pattern(((0, 1), (0, 2)), output), (left, right))
+    assert out.population == pytest.approx(np.mean(counts), rel=0.05)
+    assert close(out.arrival_rate * out.validity, out.population)
+    whole = SATURATING.characteristics(Pattern(((0, 1), (0, 2)), (0, 1, 2)), (left, right))
+    assert close(out.derivation_rate, whole.arrival_rate)
+
+
 def test_thesis_has_one_rate() -> None:
     assert THESIS.characteristics(CHAIN, (A, B)).repeats == 1
     assert THESIS.characteristics(Project((1, 1)), (A,)).repeats == 1
@@ -362,6 +401,16 @@ def test_distinct_counts_are_capped_by_the_population() -> None:
     uncapped = CostModel("thesis", assumptions=Assumptions(cap_distinct=False))
     assert capped.characteristics(Project((0, 1)), (few,)).distinct == (5.0, 5.0)
     assert uncapped.characteristics(Project((0, 1)), (few,)).distinct == (1000.0, 1000.0)
+
+
+def test_saturating_keeps_the_domain_of_a_column_of_few_rows() -> None:
+    """The five valid sources are any of a thousand vertices, so few targets are sources."""
+    few = Characteristics(1.0, 5.0, 5.0, (1000.0, 1000.0))
+    passed = CostModel("saturating").characteristics(Project((0, 1)), (few,))
+    assert passed.distinct == (1000.0, 1000.0)
+    plus = Path(regex.plus(a))
+    closure = CostModel("saturating").characteristics(plus, (passed,))
+    assert closure.population == pytest.approx(5.0, rel=0.01)
 
 
 def test_results_inherit_longest_paths_and_vertices_of_inputs() -> None:

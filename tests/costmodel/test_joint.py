@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headrace.algebra.logical import Filter, Pattern, Project, Union, WScan
+from headrace.algebra import regex
+from headrace.algebra.logical import Filter, Path, Pattern, Project, Union, WScan
 from headrace.algebra.predicate import Predicate
 from headrace.algebra.window import Window
 from headrace.catalog import Catalog, LabelStatistics, Stream, measure
@@ -74,6 +75,27 @@ def test_a_union_has_the_mean_selectivity_of_its_inputs() -> None:
     joined = model.characteristics(Pattern(((0, 1), (0, 2)), (0, 1, 2)), (union, b))
     mean = (a.population * 0.02 + b.population * 0.05) / (a.population + b.population)
     assert selectivity(joined, union, b) == pytest.approx(mean)
+
+
+def test_closures_continue_edges_by_the_measured_selectivity() -> None:
+    """Hubs at both ends continue more edges than System R's rule says, over fewer vertices."""
+    plus = Path(regex.plus(regex.Symbol(0)))
+    edges = {"a": replace(LABELS["a"], rate=0.2, distinct_src=500.0, distinct_trg=500.0)}
+
+    def closure(selectivity: float, rate: float = 0.2) -> Characteristics:
+        joint = (Joint(A_TRG, A_SRC, selectivity, 500.0),)
+        streams = {"s": Stream("s", {"a": replace(edges["a"], rate=rate)})}
+        model = CostModel(catalog=Catalog(streams, joint=joint))
+        return model.characteristics(plus, (scan(model, "a"),))
+
+    steps = sum(20 * (0.02 * 20) ** i for i in range(10))
+    assert closure(0.02).population == pytest.approx(steps)
+    assert closure(0.002).population < closure(0.02).population
+    # Of 200 edges each is continued by 4: the giant component is one of 50 vertices.
+    assert closure(0.02, rate=2.0).population < 50**2
+    # Of 60 edges each is continued by 1.2 by the measured degrees, of which hubs count most, and by
+    # 0.12 by uniform ones: no giant component, and the sum of formula 7 at the threshold.
+    assert closure(0.02, rate=0.6).population == pytest.approx(60 * 10)
 
 
 def test_without_joint_statistics_the_skew_of_degrees_counts() -> None:

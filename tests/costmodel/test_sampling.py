@@ -5,18 +5,35 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from headrace.algebra import regex
+from headrace.algebra.logical import FilteredPattern, Pattern
+from headrace.algebra.predicate import Predicate
 from headrace.algebra.window import Window
 from headrace.catalog.model import Catalog, LabelStatistics, Stream, StreamSample
+from headrace.costmodel.sampling.arrays import FOREVER, Ints
+from headrace.costmodel.sampling.building import relation_of
 from headrace.costmodel.sampling.estimator import STEPS, Sampled, Sampler, draw, sampler_of
-from headrace.costmodel.sampling.evaluation import Evaluation, OverBudgetError, Steps
-from headrace.costmodel.sampling.relations import Edges, Either, Join, Reach, Relation, Scanned
-from headrace.costmodel.sampling.snapshot import FOREVER, Ints, TimePoints, snapshot_of
+from headrace.costmodel.sampling.evaluation import Evaluation
+from headrace.costmodel.sampling.parts import parts_of
+from headrace.costmodel.sampling.relations import (
+    Edges,
+    Either,
+    Join,
+    Reach,
+    Relation,
+    Scanned,
+    Wide,
+)
+from headrace.costmodel.sampling.rows import OverBudgetError, Steps
+from headrace.costmodel.sampling.snapshot import TimePoints, snapshot_of
+from headrace.planning.conditions import checking
 
 RANGE = 100
 WINDOW = Window(RANGE)
@@ -95,7 +112,8 @@ def evaluation_of(catalog: Catalog, steps: int = 10**9, moment: int | None = Non
     points = built.points
     if moment is not None:
         points = TimePoints(np.array([moment]), np.ones(1), points.since, 1)
-    return Evaluation(snapshot_of(catalog.samples, built.scans, points, {}), Steps(steps))
+    samples = tuple(catalog.samples.items())
+    return Evaluation(snapshot_of(samples, built.scans, points).of_query({}), Steps(steps))
 
 
 def uniform(seed: int, vertices: int = 60, edges: int = 90) -> Pairs:
@@ -176,6 +194,67 @@ def test_joins_agree_with_nested_loops() -> None:
     assert count(evaluation, CYCLE) == len(cycle)
 
 
+CONDITIONS = ("c2 < c4", "c4 - c2 = 1", "c2 <> c4 AND c0 <> c3", "c2 = 1 OR c4 = 2 AND c2 < 5")
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+@pytest.mark.parametrize("output", [(0, 1, 3), (0, 3), (0, 2, 3, 4)])
+def test_joins_with_conditions_agree_with_nested_loops(
+    condition: str, output: tuple[int, ...]
+) -> None:
+    catalog = catalog_of(uniform(5), uniform(6))
+    sample = catalog.samples["s"]
+    values = np.random.default_rng(1).integers(0, 6, len(sample.ts))
+    sample = replace(sample, properties={"p": pa.array([None if v == 3 else v for v in values])})
+    catalog = replace(catalog, samples={"s": sample})
+    pattern = FilteredPattern(((0, 1, 2), (1, 3, 4)), output, Predicate(condition))
+    relation = relation_of(pattern, [Wide(A, ("p",)), Wide(B, ("p",))])
+    assert relation is not None
+    evaluation = replace(evaluation_of(catalog, moment=350), check=checking(catalog))
+    a, b = (
+        [(int(x), int(y), int(values[row])) for x, y, _, _, row in zip(*valid, strict=True)]
+        for valid in (evaluation.snapshot.edges[each.scans[0]] for each in (A, B))
+    )
+    holds: dict[str, Callable[[int, int, int, int], bool]] = {
+        CONDITIONS[0]: lambda x, p, z, q: 3 not in (p, q) and p < q,
+        CONDITIONS[1]: lambda x, p, z, q: 3 not in (p, q) and q - p == 1,
+        CONDITIONS[2]: lambda x, p, z, q: 3 not in (p, q) and p != q and x != z,
+        CONDITIONS[3]: lambda x, p, z, q: p == 1 or (q == 2 and p != 3 and p < 5),
+    }
+    expected = {
+        tuple((x, y, p, z, q)[v] for v in output)
+        for x, y, p in a
+        for v, z, q in b
+        if y == v and holds[condition](x, p, z, q)
+    }
+    rows = evaluation.rows(relation, 0, values_of(evaluation, relation))
+    held = np.flatnonzero(rows.versions.replaced == FOREVER)
+    found = [
+        tuple(
+            int(values[c[k]]) if v in (2, 4) else int(c[k])
+            for v, c in zip(output, rows.columns, strict=True)
+        )
+        for k in held
+    ]
+    assert len(found) == len(set(found))
+    assert set(found) == expected
+    assert expected
+
+
+def test_a_condition_that_the_sample_does_not_decide_leaves_the_formula() -> None:
+    catalog = catalog_of(uniform(5), uniform(6))
+    built = sampler_of(catalog, (*A.scans, *B.scans), checking=checking(catalog))
+    assert built is not None
+    for condition in ("c0 < c3", "c2 < c4", "c0 <> c3 OR c2 = 1"):
+        pattern = FilteredPattern(((0, 1, 2), (1, 3, 4)), (0, 3), Predicate(condition))
+        relation = relation_of(pattern, [Wide(A, ("p",)), Wide(B, ("p",))])
+        assert relation is not None
+        assert built.estimate(relation) is None, "vertices have no order, and p no values"
+    shown = relation_of(Pattern(((0, 1, 2), (1, 3)), (0, 2)), [Wide(A, ("p",)), B])
+    assert shown is not None
+    assert built.estimate(shown) is None, "p is in the output, and has no values"
+
+
 @pytest.mark.parametrize("name", RELATIONS)
 @pytest.mark.parametrize("graph", GRAPHS)
 def test_estimates_are_near_exact_counts(graph: str, name: str) -> None:
@@ -246,6 +325,47 @@ def test_steps_bound_an_evaluation() -> None:
     assert built.steps.taken <= STEPS
 
 
+def test_a_path_takes_no_steps_if_its_closure_takes_too_many() -> None:
+    dense = clique(0, size=60)
+    built = sampler(catalog_of(dense, dense))
+    built.steps = Steps(40_000)
+    assert built.estimate(BOTH) is None
+    taken = built.steps.taken
+    longer = Reach(regex.concat([regex.Symbol(1), BOTH.regex]), BOTH.inputs)
+    join = Join(((0, 1), (1, 2)), (0, 2), (B, longer))
+    assert [built.estimate(one) for one in (longer, join, Either((BOTH, ENDS)))] == [None] * 3
+    assert built.steps.taken == taken
+    alone = sampler(catalog_of(dense, dense))
+    alone.steps = Steps(40_000)
+    assert alone.estimate(longer) is None
+    assert alone.steps.taken == taken
+
+
+def test_the_closures_of_a_path_are_paths_of_their_own() -> None:
+    a, b = regex.Symbol(0), regex.Symbol(1)
+    inner = regex.concat([b, regex.star(a)])
+    path = Reach(regex.concat([regex.star(b), a, regex.plus(inner)]), (A, B))
+    assert list(parts_of(path)) == [
+        Reach(regex.plus(a), (B,)),
+        Reach(regex.plus(regex.concat([a, regex.star(b)])), (B, A)),
+    ]
+    back = Reach(regex.plus(regex.Symbol(0, inverse=True)), (A,))
+    assert list(parts_of(Join(((0, 1), (1, 2)), (0, 2), (A, back)))) == [PLUS]
+    assert list(parts_of(Either((PATH, ENDS)))) == [PATH, ENDS, Reach(regex.plus(a), (B,))]
+
+
+def test_queries_share_the_snapshots_of_their_scans() -> None:
+    catalog = catalog_of(uniform(13), uniform(14))
+    first, second = sampler(catalog), sampler(catalog)
+    assert first.estimate(PLUS) == second.estimate(PLUS)
+    assert first.points is second.points
+    one, other = first._snapshot, second._snapshot
+    assert one is not None
+    assert other is not None
+    assert one.links(A, False) is other.links(A, False)
+    assert one.known_candidates is not other.known_candidates
+
+
 def test_a_sample_shorter_than_the_window_gives_no_estimates() -> None:
     catalog = catalog_of(uniform(13), uniform(14))
     long = Scanned("s", "a", Window(5 * RANGE))
@@ -260,6 +380,7 @@ print(repr([sampler(catalog).estimate(relation) for relation in RELATIONS.values
 """
 
 
+@pytest.mark.long
 def test_two_processes_estimate_equally() -> None:
     done = [
         subprocess.run(

@@ -9,7 +9,8 @@ from itertools import pairwise
 from hypothesis import strategies as st
 
 from headrace.algebra.physical import WindowScan
-from headrace.algebra.plan import PhysicalPlan, PlanStream
+from headrace.algebra.plan import PhysicalPlan
+from headrace.algebra.plan_parts import PlanStream
 from headrace.executor.local import Edge
 
 STREAM_OF = {"a": "s", "b": "t", "c": "u", "z": "s"}

@@ -10,12 +10,12 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from hypothesis import strategies as st
 
-from headrace.algebra.physical import AutomatonPath, HashJoin
+from headrace.algebra.physical import AutomatonPath, HashJoin, MultiwayJoin
 from headrace.executor.batch import Batch
 from headrace.executor.operators.base import Operator, TimeDriven
 
@@ -52,6 +52,23 @@ def joined(join: HashJoin, inputs: Sequence[Values[Vertex]]) -> Values[Vertex]:
             if all(fits):
                 found.add(tuple(known[v] for v in join.output))
     return found
+
+
+def joined_at_once(
+    join: MultiwayJoin,
+    inputs: Sequence[Values[Any]],
+    holds: Callable[[dict[int, Any]], bool] = lambda _: True,
+) -> Values[Any]:
+    """The rows of a multiway join by nested loops."""
+    partial_rows: list[dict[int, Any]] = [{}]
+    for read, binding in zip(join.reads, join.bindings, strict=True):
+        partial_rows = [
+            {**row, **dict(zip(binding, values, strict=True))}
+            for row in partial_rows
+            for values in inputs[read]
+            if all(row.get(v, x) == x for v, x in zip(binding, values, strict=True))
+        ]
+    return {tuple(row[v] for v in join.output) for row in partial_rows if holds(row)}
 
 
 def walked(path: AutomatonPath, inputs: Sequence[Values[Vertex]]) -> Values[Vertex]:

@@ -15,6 +15,7 @@ from headrace.algebra.physical import (
     FilterRows,
     HashJoin,
     MergeUnion,
+    MultiwayJoin,
     PhysicalOperator,
     ProjectColumns,
     SPath,
@@ -22,18 +23,12 @@ from headrace.algebra.physical import (
     WindowScan,
     WitnessPaths,
 )
-from headrace.algebra.plan import (
-    Estimate,
-    NodeProperties,
-    PhysicalPlan,
-    PlanNode,
-    PlanStream,
-    PlanWindow,
-)
+from headrace.algebra.plan import PhysicalPlan
+from headrace.algebra.plan_parts import Estimate, NodeProperties, PlanNode, PlanStream, PlanWindow
 from headrace.algebra.regex import Regex
 from headrace.catalog.model import VertexType
 from headrace.executor.local import Edge
-from tests.executor.model import joined, walked
+from tests.executor.model import joined, joined_at_once, walked
 
 Row = tuple[str | int, ...]
 Node = tuple[PhysicalOperator, tuple[int, ...]]
@@ -84,7 +79,7 @@ def width_of(operator: PhysicalOperator, inputs: Sequence[int]) -> int:
     match operator:
         case WindowScan() | SPath():
             return 2
-        case HashJoin(output=kept) | ProjectColumns(columns=kept):
+        case HashJoin(output=kept) | MultiwayJoin(output=kept) | ProjectColumns(columns=kept):
             return len(kept)
         case WitnessPaths(output=kept):
             return len(kept)
@@ -121,6 +116,8 @@ def answer(plan: PhysicalPlan, edges: Sequence[Edge], t: int) -> set[Row]:
                 rows = {tuple(row[c] for c in columns) for row in inputs[0]}
             case HashJoin() as join:
                 rows = joined(join, inputs)
+            case MultiwayJoin() as multiway:
+                rows = joined_at_once(multiway, inputs)
             case SPath() as path:
                 rows = walked(path, inputs)
             case Coalesce() | Exchange() | ToKernel():

@@ -18,7 +18,8 @@ from headrace.algebra.physical import (
     WindowScan,
     WindowScanUnion,
 )
-from headrace.algebra.plan import Estimate, NodeProperties, PhysicalPlan, PlanNode, PlanStream
+from headrace.algebra.plan import PhysicalPlan
+from headrace.algebra.plan_parts import Estimate, NodeProperties, PlanNode, PlanStream
 from headrace.algebra.values import PropertyType
 from headrace.executor.local import Edge, Value
 

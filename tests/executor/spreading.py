@@ -6,23 +6,32 @@ from dataclasses import replace
 from random import Random
 
 from headrace.algebra.physical import (
+    AggregateRows,
+    AntiJoin,
     Coalesce,
     ComputeColumns,
     EmptyRelation,
     Exchange,
     FilterRows,
     HashJoin,
+    LeftJoin,
     MergeUnion,
     MultiwayJoin,
+    PairPath,
     PhysicalOperator,
     ProjectColumns,
+    SemiJoin,
+    ShortestPath,
     SlidePath,
     SPath,
     ToKernel,
+    TopRows,
+    TrailPath,
     WindowScan,
     WindowScanUnion,
 )
-from headrace.algebra.plan import PhysicalPlan, PlanNode
+from headrace.algebra.plan import PhysicalPlan
+from headrace.algebra.plan_parts import PlanNode
 from headrace.algebra.properties import ANY, BROADCAST, SINGLE, Distribution
 
 Spread = tuple[int, Distribution]
@@ -101,13 +110,19 @@ class _Spreading:
                 inputs = [self._home(old.inputs[0])]
             case Coalesce():
                 inputs = [self._gathered(old.inputs[0])]
+            case TopRows():
+                inputs = [self._exchange(old.inputs[0], Exchange("single"))]
             case MergeUnion():
                 inputs = self._for_union(old.inputs)
+            case AggregateRows():
+                inputs = [self._by_a_key(operator, old.inputs[0])]
             case HashJoin():
                 inputs = self._for_join(operator, old.inputs)
+            case AntiJoin() | LeftJoin() | SemiJoin():
+                inputs = self._for_semi_join(operator, old.inputs)
             case MultiwayJoin():
                 inputs = self._for_multiway(operator, old.inputs)
-            case SPath() | SlidePath():
+            case SPath() | PairPath() | ShortestPath() | SlidePath() | TrailPath():
                 if self._random.random() < 0.7:
                     operator = replace(operator, roots="own")
                     inputs = [self._everywhere(i) for i in old.inputs]
@@ -145,6 +160,24 @@ class _Spreading:
                 return [self._exchange(i, Exchange("single")) for i in nodes]
             case _:
                 return [self._home(left), self._everywhere(right)]
+
+    def _for_semi_join(
+        self, join: AntiJoin | LeftJoin | SemiJoin, nodes: tuple[int, ...]
+    ) -> list[Spread]:
+        """One of the distributions that the law allows over exchanges."""
+        widths = [self._width(node) for node in nodes]
+        wanted = [lies for lies in join.input_distributions(widths) if lies[0] != BROADCAST]
+        return [
+            self._everywhere(node)
+            if lies == BROADCAST
+            else self._exchange(node, _exchange_to(lies))
+            for node, lies in zip(nodes, self._random.choice(wanted), strict=True)
+        ]
+
+    def _by_a_key(self, aggregate: AggregateRows, node: int) -> Spread:
+        """One of the distributions that the law allows over exchanges."""
+        wanted = [lies for (lies,) in aggregate.input_distributions([self._width(node)])]
+        return self._exchange(node, _exchange_to(self._random.choice(wanted)))
 
     def _for_multiway(self, join: MultiwayJoin, nodes: tuple[int, ...]) -> list[Spread]:
         """One of the distributions that the law allows over exchanges."""

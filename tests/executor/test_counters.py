@@ -21,6 +21,7 @@ from headrace.algebra.physical import (
 from headrace.algebra.plan import PhysicalPlan
 from headrace.executor.batch import FOREVER, Batch
 from headrace.executor.counters import Counters, counters_of
+from headrace.executor.encoding import encode
 from headrace.executor.local import Edge, LocalRun, Result
 from tests.executor.plans import path_over, plan_of
 from tests.executor.spreading import spread
@@ -114,8 +115,8 @@ def test_a_path_counts_results_that_add_no_validity_as_dropped() -> None:
 def test_rows_that_never_expire_count_as_endless() -> None:
     run = LocalRun(PLANS["closure"])
     scan_input = run._scan_inputs[0]
-    batch = scan_input.encode(
-        record_batch([("1", "2", "a", 0), ("2", "3", "a", 1)]), run.dictionary
+    batch = encode(
+        scan_input, record_batch([("1", "2", "a", 0), ("2", "3", "a", 1)]), run.dictionary
     )
     batch.exp[:] = FOREVER
     run.partitioned.process({0: batch})

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, note
 
 from headrace.algebra.physical import FilterRows
-from headrace.algebra.plan import PhysicalPlan, PlanStream
+from headrace.algebra.plan import PhysicalPlan
+from headrace.algebra.plan_parts import PlanStream
 from headrace.executor.batch import FOREVER
 from headrace.executor.local import (
     Edge,

@@ -19,7 +19,8 @@ from headrace.algebra.physical import (
     WindowScan,
     WitnessPaths,
 )
-from headrace.algebra.plan import PhysicalPlan, PlanError
+from headrace.algebra.plan import PhysicalPlan
+from headrace.algebra.plan_parts import PlanError
 from headrace.executor.checking import check, distributions
 from headrace.executor.local import run_plan
 from tests.executor.plans import Node, plan_of

@@ -6,9 +6,19 @@ from numba.core.types import unliteral
 
 from headrace.algebra import regex
 from headrace.algebra.physical import Coalesce, HashJoin, ProjectColumns, WindowScan
-from headrace.executor.kernels import coalesce, forest, join, path, rows, tables, vertices
+from headrace.executor.kernels import (
+    coalesce,
+    forest,
+    join,
+    numbering,
+    path,
+    rows,
+    tables,
+    vertices,
+)
 from headrace.executor.local import Edge, run_plan
 from tests.executor.plans import path_over, plan_of
+from tests.executor.test_trail_path import path_of
 
 
 def test_each_kernel_compiles_for_one_signature() -> None:
@@ -32,16 +42,26 @@ def test_each_kernel_compiles_for_one_signature() -> None:
             types,  # type: ignore[arg-type]
         )
         assert sum(1 for _ in run_plan(plan, edges, 500)) > 0
-    modules = coalesce, forest, join, path, rows, tables, vertices
+        trails = plan_of(
+            [
+                (WindowScan(stream, "a", 20, 3), ()),
+                (path_of(regex.concat([regex.Symbol(0), regex.Symbol(0)])), (0,)),
+            ],
+            types,  # type: ignore[arg-type]
+        )
+        assert sum(1 for _ in run_plan(trails, edges[:100], 30)) > 0
+    modules = coalesce, forest, join, numbering, path, rows, tables, vertices
     # A constant in a kernel's text (EMPTY as a key) may make a variant; no data can.
-    compiled = {
-        f"{module.__name__}.{name}": len({tuple(map(unliteral, own)) for own in value.signatures})
+    signatures = {
+        f"{module.__name__}.{name}": {tuple(map(unliteral, own)) for own in value.signatures}
         for module in modules
         for name, value in vars(module).items()
         if isinstance(value, Dispatcher)
     }
-    assert {name: n for name, n in compiled.items() if n > 1} == {}
-    assert compiled["headrace.executor.kernels.path.advance"] == 1
+    assert {name: own for name, own in signatures.items() if len(own) > 1} == {}
+    assert len(signatures["headrace.executor.kernels.path.advance"]) == 1
+    # The code of one that was read from the cache shows no variants of the functions that it calls.
+    assert [name for name, own in signatures.items() if ", F)" in str(own)] == []
 
 
 def test_tables_hold_pairs() -> None:

@@ -30,6 +30,7 @@ from tests.executor.model import (
     Values,
     changes,
     check,
+    joined_at_once,
     ports,
     run,
     sizes_over_time,
@@ -70,23 +71,6 @@ def widths_of(join: MultiwayJoin) -> list[int]:
     return [width[k] for k in sorted(width)]
 
 
-def joined(
-    join: MultiwayJoin,
-    inputs: Sequence[Values[int]],
-    holds: Callable[[dict[int, int]], bool] = lambda _: True,
-) -> Values[int]:
-    """Nested loops."""
-    partial_rows: list[dict[int, int]] = [{}]
-    for read, binding in zip(join.reads, join.bindings, strict=True):
-        partial_rows = [
-            {**row, **dict(zip(binding, values, strict=True))}
-            for row in partial_rows
-            for values in inputs[read]
-            if all(row.get(v, x) == x for v, x in zip(binding, values, strict=True))
-        ]
-    return {tuple(row[v] for v in join.output) for row in partial_rows if holds(row)}
-
-
 def orders_of(join: MultiwayJoin, random: Random) -> tuple[tuple[int, ...], ...]:
     """Random prefix orders."""
     shared = join_variables(join.bindings)
@@ -116,7 +100,7 @@ def test_results_have_the_snapshots_of_nested_loops(name: str) -> None:
     def holds(rows: tuple[list[Row], ...], cuts: list[int], seed: int) -> None:
         join, widths = with_orders(JOINS[name], seed), widths_of(JOINS[name])
         assert join.output_width(widths) == len(join.output)
-        check(MultiwayOperator(join, widths), partial(joined, join), rows, widths, cuts)
+        check(MultiwayOperator(join, widths), partial(joined_at_once, join), rows, widths, cuts)
 
     holds()
 
@@ -128,7 +112,7 @@ def test_deletions_retract_results(name: str) -> None:
     def holds(rows: tuple[list[Row], ...], cuts: list[int], seed: int) -> None:
         join, widths = with_orders(JOINS[name], seed).over_deletions(), widths_of(JOINS[name])
         operator = MultiwayOperator(join, widths)
-        deletions.check(operator, partial(joined, join), rows, widths, cuts)
+        deletions.check(operator, partial(joined_at_once, join), rows, widths, cuts)
 
     holds()
 
@@ -238,7 +222,7 @@ def test_a_long_stream_in_one_batch() -> None:
     operator = MultiwayOperator(triangle, [2])
     found = run(operator, [rows], (2,), ())
     for t in changes([rows])[:: len(changes([rows])) // 12]:
-        assert snapshot(found, t) == joined(triangle, [snapshot(rows, t)])
+        assert snapshot(found, t) == joined_at_once(triangle, [snapshot(rows, t)])
     assert operator.entries < 3_000
     end = rows[-1].ts + 1
     operator.purge(end)
@@ -303,7 +287,7 @@ def test_residuals_drop_results(residual: str, deleting: bool) -> None:
 
         def meaning(inputs: Sequence[Values[int]]) -> Values[int]:
             decoded = [{tuple(back[x] for x in row) for row in side} for side in inputs]
-            kept = joined(join, decoded, RESIDUALS[residual])
+            kept = joined_at_once(join, decoded, RESIDUALS[residual])
             return {tuple(code[x] for x in row) for row in kept}
 
         (deletions.check if deleting else check)(operator, meaning, coded, widths)

@@ -11,7 +11,7 @@ import sqlglot
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headrace.algebra.plan import PlanError
+from headrace.algebra.plan_parts import PlanError
 from headrace.algebra.predicate import Predicate
 from headrace.executor import predicates
 from headrace.executor.batch import FOREVER

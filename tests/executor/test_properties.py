@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from headrace.algebra.physical import Coalesce, FilterRows, ProjectColumns, ToKernel
-from headrace.algebra.plan import PhysicalPlan, PlanError
+from headrace.algebra.plan import PhysicalPlan
+from headrace.algebra.plan_parts import PlanError
 from headrace.executor.local import Edge, Result, run_plan
 from headrace.executor.scans import ScanInput, scan_inputs
 from tests.executor.property_plans import (
@@ -113,7 +114,7 @@ def test_an_edge_without_the_column_lacks_the_property() -> None:
         (plan_of((scan("size"), ()), columns=("x", "y", "size")), "property size of s has no type"),
         (
             plan_of((scan("weight"), ()), (ProjectColumns((3,)), (0,)), columns=("x",)),
-            "there is no such column",
+            "its input has no such column",
         ),
         (
             plan_of((scan("weight"), ()), (FilterRows("c3 = 1"), (0,)), columns=("x", "y", "w")),

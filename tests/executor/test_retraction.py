@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from headrace.algebra.physical import HashJoin
 from headrace.executor.operators.coalesce import CoalesceWithDeletions
-from headrace.executor.operators.join import JoinWithDeletions
+from headrace.executor.operators.join import JoinOperator
 from headrace.executor.operators.retraction import RetractOperator
 from tests.executor.deletions import as_lines, changes, check, ports, valid
 from tests.executor.model import CUTS, Row, Values, joined, run
@@ -31,7 +31,7 @@ def test_joins_with_deletions_have_the_right_snapshots(name: str) -> None:
     @examples(60)
     def holds(rows: tuple[list[Row], ...], cuts: Sequence[int]) -> None:
         join = JOINS[name]
-        check(JoinWithDeletions(join), partial(joined, join), rows, (2, 2), cuts)
+        check(JoinOperator(join.over_deletions()), partial(joined, join), rows, (2, 2), cuts)
 
     holds()
 

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headrace.algebra.physical import Coalesce, FilterRows, MergeUnion, WindowScan
-from headrace.algebra.plan import PlanError
+from headrace.algebra.plan_parts import PlanError
 from headrace.algebra.window import Window
 from headrace.executor.dictionary import Dictionary
+from headrace.executor.encoding import encode
 from headrace.executor.scans import ScanInput, scan_inputs
 from tests.executor.plans import plan_of
 
@@ -52,7 +53,7 @@ def test_select_filters_by_stream() -> None:
 
 def test_encode_makes_a_batch_of_codes() -> None:
     dictionary = Dictionary()
-    batch = scan_input().encode(edges(("x", "y", "a", 0), ("y", "x", "a", 5)), dictionary)
+    batch = encode(scan_input(), edges(("x", "y", "a", 0), ("y", "x", "a", 5)), dictionary)
     assert [dictionary.decode(c).to_pylist() for c in batch.columns] == [["x", "y"], ["y", "x"]]
     assert batch.ts.tolist() == [0, 5]
     assert batch.exp.tolist() == [10, 14]
@@ -64,14 +65,14 @@ def test_encode_makes_a_batch_of_codes() -> None:
 
 def test_vertices_must_have_the_declared_type() -> None:
     dictionary = Dictionary()
-    words = scan_input().encode(edges((1, 2, "a", 0)), dictionary)
+    words = encode(scan_input(), edges((1, 2, "a", 0)), dictionary)
     assert dictionary.decode(words.columns[0]).to_pylist() == ["1"]
-    numbers = scan_input(integer=True).encode(edges((1, 2, "a", 0)), dictionary)
+    numbers = encode(scan_input(integer=True), edges((1, 2, "a", 0)), dictionary)
     assert dictionary.decode(numbers.columns[0]).to_pylist() == [1]
     with pytest.raises(ValueError, match=r"stream 's' has integer vertices, .* hold string"):
-        scan_input(integer=True).encode(edges(("1", "2", "a", 0)), dictionary)
+        encode(scan_input(integer=True), edges(("1", "2", "a", 0)), dictionary)
     with pytest.raises(ValueError, match="are null"):
-        scan_input().encode(edges((None, "2", "a", 0)), dictionary)
+        encode(scan_input(), edges((None, "2", "a", 0)), dictionary)
 
 
 def test_a_selection_compares_in_the_declared_type() -> None:

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from headrace.algebra.physical import HashJoin, SPath, WindowScan
-from headrace.algebra.plan import PlanError
+from headrace.algebra.plan_parts import PlanError
 from headrace.algebra.values import VertexType
 from headrace.executor.batch import FOREVER
 from headrace.executor.local import Edge, LocalRun, _record_batches, run_plan

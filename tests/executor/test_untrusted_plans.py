@@ -24,7 +24,8 @@ from headrace.algebra.physical import (
     ToKernel,
     WindowScan,
 )
-from headrace.algebra.plan import PhysicalPlan, PlanError
+from headrace.algebra.plan import PhysicalPlan
+from headrace.algebra.plan_parts import PlanError
 from headrace.algebra.untrusted import (
     DEEPEST_DOCUMENT,
     LONGEST_DOCUMENT,
@@ -198,8 +199,8 @@ MALICIOUS: dict[str, tuple[str | Change, str]] = {
     "a slide beyond the range": (args(0, slide=7), "a window needs"),
     "a window beyond all time": (args(0, range=LONGEST_WINDOW + 1), "a window needs"),
     # operators
-    "no such column": (args(9, columns=[0, 7]), "there is no such column"),
-    "a negative column": (args(9, columns=[-1, 0]), "there is no such column"),
+    "no such column": (args(9, columns=[0, 7]), "its input has no such column"),
+    "a negative column": (args(9, columns=[-1, 0]), "its input has no such column"),
     "very many columns": (args(9, columns=[0] * (WIDEST + 1)), "columns, where"),
     "a very wide relation": (args(10, width=2**40), f"from 0 to {WIDEST:}"),
     "a relation of negative width": (args(10, width=-1), "the width is -1"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headrace.algebra.plan import PlanStream
+from headrace.algebra.plan_parts import PlanStream
 from headrace.executor.watermarks import Seen, Watermark
 
 IDLE_MS = 100

@@ -35,21 +35,85 @@ num.partitions=1
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Broker:
     """A broker; ``address`` is its host and port."""
 
     address: str
     _jvm: Any
-    _producer: Any
+    _config: Any
+    _server: Any = None
+    _producer: Any = None
 
-    def send(self, topic: str, messages: Iterable[str]) -> None:
+    def start(self) -> None:
+        """Starts the server, which goes on with the topics that it had."""
+        time = self._jvm.org.apache.kafka.common.utils.Time.SYSTEM
+        self._server = self._jvm.kafka.server.KafkaRaftServer(self._config, time)
+        self._server.startup()
+
+    def stop(self) -> None:
+        """Stops the server, and waits for its end."""
+        if self._producer is not None:
+            self._producer.close()
+        self._server.shutdown()
+        self._server.awaitShutdown()
+        self._server = self._producer = None
+
+    def make(self, topic: str, partitions: int) -> None:
+        """Makes a topic of several partitions."""
+        admin = self._jvm.org.apache.kafka.clients.admin.Admin.create(self._settings())
+        optional, topics = self._jvm.java.util.Optional, self._jvm.java.util.ArrayList()
+        made = self._jvm.org.apache.kafka.clients.admin.NewTopic
+        topics.add(made(topic, optional.of(partitions), optional.empty()))
+        try:
+            admin.createTopics(topics).all().get()
+        finally:
+            admin.close()
+
+    def send(self, topic: str, messages: Iterable[str], partition: int | None = None) -> None:
         """Puts messages into a topic, which is made if there is none, and waits until they are
         there."""
+        if self._producer is None:
+            text = self._jvm.org.apache.kafka.common.serialization.StringSerializer
+            producer = self._jvm.org.apache.kafka.clients.producer.KafkaProducer
+            self._producer = producer(self._settings(), text(), text())
         record = self._jvm.org.apache.kafka.clients.producer.ProducerRecord
         for message in messages:
-            self._producer.send(record(topic, None, message))
+            self._producer.send(record(topic, partition, None, message))
         self._producer.flush()
+
+    def _settings(self) -> Any:
+        settings = self._jvm.java.util.HashMap()
+        settings.put("bootstrap.servers", self.address)
+        return settings
+
+    def received(self, topic: str) -> list[tuple[str, str]]:
+        """The key and value of each message of a topic so far; none if there is no topic."""
+        settings = self._settings()
+        settings.put("allow.auto.create.topics", "false")
+        text = self._jvm.org.apache.kafka.common.serialization.StringDeserializer
+        consumer = self._jvm.org.apache.kafka.clients.consumer.KafkaConsumer(
+            settings, text(), text()
+        )
+        partition = self._jvm.org.apache.kafka.common.TopicPartition
+        places = self._jvm.java.util.ArrayList()
+        messages: list[tuple[str, str]] = []
+        try:
+            for info in consumer.partitionsFor(topic) or ():
+                places.add(partition(topic, info.partition()))
+            consumer.assign(places)
+            consumer.seekToBeginning(places)
+            ends = consumer.endOffsets(places)
+            while any(consumer.position(place) < ends[place] for place in places):
+                records = consumer.poll(self._jvm.java.time.Duration.ofMillis(200)).iterator()
+                # No `for`: it ends by an exception of Java, which PySpark's hook for errors takes
+                # for one of a session, if this process has had a session.
+                while records.hasNext():
+                    record = records.next()
+                    messages.append((record.key(), record.value()))
+        finally:
+            consumer.close()
+        return messages
 
 
 @contextmanager
@@ -81,17 +145,12 @@ def broker() -> Iterator[Broker]:
 def _started(jvm: Any, settings: Path, address: str) -> Iterator[Broker]:
     properties = jvm.org.apache.kafka.common.utils.Utils.loadProps(str(settings))
     config = jvm.kafka.server.KafkaConfig(properties)
-    server = jvm.kafka.server.KafkaRaftServer(config, jvm.org.apache.kafka.common.utils.Time.SYSTEM)
-    server.startup()
-    client_settings = jvm.java.util.HashMap()
-    client_settings.put("bootstrap.servers", address)
-    text = jvm.org.apache.kafka.common.serialization.StringSerializer
-    producer = jvm.org.apache.kafka.clients.producer.KafkaProducer(client_settings, text(), text())
+    server = Broker(address, jvm, config)
+    server.start()
     try:
-        yield Broker(address, jvm, producer)
+        yield server
     finally:
-        producer.close()
-        server.shutdown()
+        server.stop()
 
 
 def _free_ports(count: int) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
@@ -19,7 +19,7 @@ from tests.api.events import events, numbered
 from tests.api.serving import metric, running
 from tests.executor.spark.plans import random_edges
 from tests.executor.spark.running import read_jsonl
-from tests.kafka.broker import Broker, broker
+from tests.kafka.broker import Broker
 from tests.kafka.jars import connector_jars
 from tests.waiting import PATIENCE, until
 
@@ -30,7 +30,7 @@ QUERY = f"Answer(x, y) <- pays+(x, y) WINDOW {LENGTH}"
 CATALOG = """\
 streams:
   payments:
-    source: {{format: kafka, options: {{kafka.bootstrap.servers: "{address}", subscribe: pays,
+    source: {{format: kafka, options: {{kafka.bootstrap.servers: "{address}", subscribe: {topic},
       startingOffsets: earliest, maxOffsetsPerTrigger: 50}}}}
     delay: {delay}
     columns: {{src: from, trg: to}}
@@ -38,22 +38,16 @@ streams:
 """
 
 
-@pytest.fixture(scope="session")
-def kafka() -> Iterator[Broker]:
-    with broker() as started:
-        yield started
-
-
 class Run:
-    """``headrace run`` as a process."""
+    """``headrace run`` as a process; its output is a folder unless ``options`` say another."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *options: str | Path) -> None:
         jars = ",".join(map(str, connector_jars()))
         self.folder = folder
         self.process = subprocess.Popen(
             command_line(
                 "run", QUERY, "--catalog", folder / "catalog.yaml", "--output", folder / "out",
-                "--conf", f"spark.jars={jars}",
+                *options, "--conf", f"spark.jars={jars}",
             ),
             cwd=ROOT, env=environment(PYTHONFAULTHANDLER="1"),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -102,9 +96,15 @@ def reachable(edges: Sequence[Edge], instant: int) -> set[tuple[str, str]]:
     return set(nx.transitive_closure(nx.DiGraph(valid), reflexive=False).edges)
 
 
-def test_a_killed_run_over_kafka_resumes_with_exact_results(kafka: Broker, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "killed", [False, pytest.param(True, marks=pytest.mark.long)], ids=["whole", "killed"]
+)
+def test_a_run_over_kafka_has_exact_results(kafka: Broker, tmp_path: Path, killed: bool) -> None:
+    """A run that is killed resumes."""
     (tmp_path / "out").mkdir()
-    (tmp_path / "catalog.yaml").write_text(CATALOG.format(address=kafka.address, delay=DELAY))
+    topic = "killed" if killed else "whole"
+    catalog = CATALOG.format(address=kafka.address, delay=DELAY, topic=topic)
+    (tmp_path / "catalog.yaml").write_text(catalog)
     named = {"a": "pays", "b": "other"}
     edges = [(x, y, named[label], ts) for x, y, label, ts, *_ in random_edges(160, 3, 12)]
     random = Random(5)
@@ -112,13 +112,14 @@ def test_a_killed_run_over_kafka_resumes_with_exact_results(kafka: Broker, tmp_p
     sent = messages(disorder)
     sent.insert(40, '{"from": "1", "to": ')
     sent.insert(90, '{"from": "1", "to": "2", "label": "pays", "ts": "tomorrow"}')
-    kafka.send("pays", sent[:100])
-    with Run(tmp_path) as killed:
-        killed.until(20)
-        killed.process.send_signal(signal.SIGKILL)
+    kafka.send(topic, sent[:100])
+    if killed:
+        with Run(tmp_path) as first:
+            first.until(20)
+            first.process.send_signal(signal.SIGKILL)
 
     end = max(edge[3] for edge in edges)
-    kafka.send("pays", [*sent[100:], *messages([("0", "0", "other", end + DELAY + 1)])])
+    kafka.send(topic, [*sent[100:], *messages([("0", "0", "other", end + DELAY + 1)])])
     ticks = range(end + LENGTH + 1)
     expected = {t: reachable(edges, t) for t in ticks}
 
@@ -134,12 +135,12 @@ def test_a_killed_run_over_kafka_resumes_with_exact_results(kafka: Broker, tmp_p
     assert {t: {r.bindings for r in results if r.ts <= t < r.exp} for t in ticks} == expected, log
     assert len(results) == len(set(results)), "each result once"
     assert (run.process.returncode, out) == (130, "")
-    assert "reading kafka pays until Ctrl-C" in log
+    assert f"reading kafka {topic} until Ctrl-C" in log
     assert "Stopped after" in log
     rejected = [json.loads(line) for line in (tmp_path / "out/_headrace/rejected.jsonl").open()]
     assert [(r["topic"], r["offset"], r["text"]) for r in rejected] == [
-        ("pays", 40, sent[40]),
-        ("pays", 90, sent[90]),
+        (topic, 40, sent[40]),
+        (topic, 90, sent[90]),
     ]
     assert "neither a whole number nor ISO-8601" in rejected[1]["reason"]
     assert not (tmp_path / "out/_headrace/late.jsonl").exists()
@@ -147,7 +148,7 @@ def test_a_killed_run_over_kafka_resumes_with_exact_results(kafka: Broker, tmp_p
 
 @pytest.mark.long
 def test_a_running_service_accepts_a_new_kafka_stream(kafka: Broker, tmp_path: Path) -> None:
-    catalog = yaml.safe_load(CATALOG.format(address=kafka.address, delay=DELAY))
+    catalog = yaml.safe_load(CATALOG.format(address=kafka.address, delay=DELAY, topic="pays"))
     stream = catalog["streams"]["payments"]
     stream["source"]["options"]["subscribe"] = "put"
     (tmp_path / "rows.csv").write_text("src,trg,label,ts\n1,2,a,3\n2,3,a,5\n")

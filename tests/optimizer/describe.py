@@ -25,18 +25,19 @@ from headrace.algebra.logical import (
 )
 from headrace.algebra.physical import (
     AggregateRows,
+    AntiJoin,
+    AutomatonPath,
     Coalesce,
     ComputeColumns,
     EmptyRelation,
     Exchange,
     FilterRows,
     HashJoin,
+    LeftJoin,
     MergeUnion,
     ProjectColumns,
     ReportRows,
-    SimplePath,
-    SlidePath,
-    SPath,
+    SemiJoin,
     ToKernel,
     WindowScan,
     WitnessPaths,
@@ -110,14 +111,21 @@ def _parts(operator: Hashable, inputs: tuple[str, ...]) -> tuple[str, str, tuple
         case HashJoin(bindings, output, residual=residual):
             where = "" if residual is None else f" where {residual}"
             return "HASH_JOIN", _variables(output) + where, _bound(bindings, inputs)
-        case BoundPath(r, semantics, sources):
+        case AntiJoin(bindings):
+            return "ANTI_JOIN", _variables(bindings[0]), _bound(bindings, inputs)
+        case LeftJoin(bindings):
+            return "LEFT_JOIN", _variables(operator.output), _bound(bindings, inputs)
+        case SemiJoin(bindings, output):
+            return "SEMI_JOIN", _variables(output), _bound(bindings, inputs)
+        case BoundPath(r, semantics, sources, pairs):
             simple = " simple" if semantics is PathSemantics.SIMPLE else ""
             where = "" if sources is None else f" where {sources}"
-            return "bound path", _over(r, inputs) + simple + where, ()
+            of = f" of {inputs[-1]}" if pairs else ""
+            return "bound path", _over(r, inputs) + simple + where + of, ()
         case Path(r, semantics):
             simple = " simple" if semantics is PathSemantics.SIMPLE else ""
             return "path", _over(r, inputs) + simple, ()
-        case SPath() | SimplePath() | SlidePath():
+        case AutomatonPath():
             where = "" if operator.sources is None else f" where {operator.sources}"
             by = " by root" if operator.roots == "own" else ""
             return operator.op, operator.regex + by + where, inputs
@@ -132,6 +140,10 @@ def _parts(operator: Hashable, inputs: tuple[str, ...]) -> tuple[str, str, tuple
         case AggregateRows(keys, aggregates):
             calls = tuple(AggregateCall(function, column) for function, column in aggregates)
             return "AGGREGATE", _grouped(keys, map(str, calls)), inputs
+        case logical.Top(order, limit):
+            return "top", _first(order, limit), inputs
+        case physical.TopRows(order, limit):
+            return "TOP_K", _first(order, limit), inputs
         case Witness(regex=path, labels=labels):
             return "witness", _over(path, labels), inputs
         case WitnessPaths(regex=path_text):
@@ -149,6 +161,10 @@ def _parts(operator: Hashable, inputs: tuple[str, ...]) -> tuple[str, str, tuple
             return "empty", "", inputs
         case _:
             return str(operator), "", inputs
+
+
+def _first(order: Iterable[tuple[int, str]], limit: int) -> str:
+    return f"{limit} by {', '.join(f'{column} {direction}' for column, direction in order)}"
 
 
 def _over(r: regex.Regex, inputs: tuple[str, ...]) -> str:

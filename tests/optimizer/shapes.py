@@ -19,6 +19,7 @@ from headrace.algebra.physical import (
     HashJoin,
     MultiwayJoin,
     PhysicalOperator,
+    SemiJoin,
     SPath,
     ToKernel,
     WindowScan,
@@ -136,10 +137,11 @@ class SetCosts:
     The rate of leaf number k is 2^k, and the rate of any other expression is the sum over its
     different leaves, so a rate identifies the set of leaves. TO_KERNEL is free. Other costs are
     drawn at random from the operator and the rates around it, or are the rate of the result if
-    ``seed`` is None.
+    ``seed`` is None. A semi-join costs more than all else, so that theory can count joins.
     """
 
     seed: int | None = None
+    semi_join: float = 1e9
     leaves: dict[object, int] = field(default_factory=dict)
 
     def characteristics(
@@ -163,6 +165,8 @@ class SetCosts:
     ) -> float:
         if isinstance(operator, ToKernel):
             return 0.0
+        if isinstance(operator, SemiJoin):
+            return self.semi_join
         if self.seed is None:
             return output.arrival_rate
         what: str = operator.op
@@ -176,6 +180,26 @@ class SetCosts:
         if isinstance(operator, WindowScan | HashJoin | MultiwayJoin | SPath):
             return Random(f"{self.seed} {what} {rates}").uniform(1.0, 100.0)
         return 1.0
+
+    def saved(
+        self,
+        operator: PhysicalOperator,
+        output: Characteristics,
+        inputs: tuple[Characteristics, ...],
+    ) -> tuple[float, ...]:
+        """A part of the cost of a join for each of its indexes."""
+        if not isinstance(operator, HashJoin):
+            return ()
+        cost = self.cost(operator, output, inputs)
+        return tuple([cost * 0.2 * i.arrival_rate / (1 + i.arrival_rate) for i in inputs])
+
+    def least_cost(
+        self,
+        operator: PhysicalOperator,
+        output: Characteristics,
+        inputs: tuple[Characteristics, ...],
+    ) -> float:
+        return self.cost(operator, output, inputs)
 
     def arranged(
         self,

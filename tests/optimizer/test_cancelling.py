@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 
 import pytest
 
@@ -10,6 +11,7 @@ from bench.queries import catalog, cost_model
 from headrace.algebra.logical import LogicalExpression
 from headrace.optimizer import Optimizer, Options, SearchCancelledError, SearchResult
 from headrace.optimizer.greedy import may_be_cut
+from headrace.optimizer.listing import ListingProgress, PlanListing
 from tests.optimizer.shapes import (
     CONCAT_PLUS,
     QS,
@@ -96,3 +98,50 @@ def test_listing_plans_can_be_cancelled() -> None:
         list(ranked)
     with pytest.raises(SearchCancelledError):
         outcome.plans.sample(3, seed=1)
+
+
+def whole_list(expression: LogicalExpression) -> PlanListing:
+    return optimize(expression).plans.listed(50)
+
+
+@pytest.mark.parametrize("expression", [QS, CONCAT_PLUS, pattern(star(4))])
+def test_a_cut_listing_has_the_plans_so_far(expression: LogicalExpression) -> None:
+    whole = whole_list(expression)
+    assert whole.stop_reason == "complete"
+    lengths = set()
+    never = After(NEVER)
+    optimize(expression).plans.listed(50, cancelled=never)
+    for limit in range(0, never.asked, max(1, never.asked // 15)):
+        cut = optimize(expression).plans.listed(50, cancelled=After(limit))
+        assert cut.stop_reason == "cancelled"
+        assert cut.plans == whole.plans[: len(cut.plans)]
+        assert cut.total is None
+        costs = [plan.nodes[plan.root].estimate.cumulative_cost for plan in cut.plans]
+        assert cut.cost_bound == (pytest.approx(costs[-1]) if costs else None)
+        lengths.add(len(cut.plans))
+    assert {0, len(whole.plans)} < lengths
+
+
+def test_a_listing_agrees_with_the_ranking_and_the_counts() -> None:
+    plans = optimize(pattern(star(5))).plans
+    listed = optimize(pattern(star(5))).plans.listed(30)
+    assert list(listed.plans) == list(islice(plans.different.ranked(), 30))
+    assert (listed.total, listed.different) == (plans.count, plans.different.count)
+    drawn = optimize(pattern(star(5))).plans.listed(6, seed=3)
+    assert list(drawn.plans) == plans.different.sample(6, seed=3)
+    assert (drawn.cost_bound, drawn.stop_reason) == (None, "complete")
+
+
+def test_a_listing_reports_its_progress() -> None:
+    reports: list[ListingProgress] = []
+    listed = optimize(pattern(star(6))).plans.listed(5, progress=reports.append)
+    assert [*dict.fromkeys(report.doing for report in reports)] == [
+        "exploring", "pricing", "ranking", "counting",
+    ]  # fmt: skip
+    assert (reports[-1].plans, reports[-1].cost_bound) == (5, listed.cost_bound)
+    assert [r.seconds for r in reports] == sorted(r.seconds for r in reports)
+
+
+def test_a_listing_without_time_is_cut() -> None:
+    listed = optimize(pattern(star(6))).plans.listed(5, milliseconds=0)
+    assert (listed.plans, listed.stop_reason) == ((), "budget_ms")

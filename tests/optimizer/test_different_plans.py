@@ -38,6 +38,7 @@ def costs(outcome: SearchResult, *, different: bool) -> list[float]:
     return [p.nodes[p.root].estimate.cumulative_cost for p in islice(plans.ranked(), 400)]
 
 
+@pytest.mark.long
 @given(case=cases(), seed=st.integers(0, 999), parallelism=st.sampled_from([1, 1, 3]))
 @examples(20)
 def test_different_plans_have_the_costs_of_all_plans_and_the_same_answers(
@@ -49,7 +50,10 @@ def test_different_plans_have_the_costs_of_all_plans_and_the_same_answers(
     different = costs(found, different=True)
     assert len(different) == min(400, found.plans.different.count)
     assert different == sorted(different)
-    assert different[0] == pytest.approx(found.cost, rel=1e-12)
+    if found.circular:  # the best plan may pass through a group twice, which no list has
+        assert different[0] >= found.cost * (1 - 1e-12)
+    else:
+        assert different[0] == pytest.approx(found.cost, rel=1e-12)
     if found.plans.count <= 400:
         whole = {f"{cost:.9g}" for cost in costs(found, different=False)}
         assert {f"{cost:.9g}" for cost in different} == whole

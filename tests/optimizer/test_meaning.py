@@ -28,6 +28,7 @@ from tests.oracles.snapshot import Row, Snapshot, Truth
 from tests.properties.algebra import rows_of, rows_of_plan
 from tests.properties.catalogs import catalog_of
 from tests.strategies.amount import examples
+from tests.strategies.negation import negated_cases
 from tests.strategies.properties import property_cases
 from tests.strategies.queries import Case, cases
 
@@ -130,6 +131,17 @@ def test_chosen_canonical_and_sampled_plans_give_the_answer(case: Case, seed: in
             assert rows_of_plan(plan, snapshot) == answer, plan.to_json()
 
 
+@examples(20)
+@given(case=negated_cases(), seed=st.integers(1, 10**6))
+def test_members_and_plans_of_queries_with_not_are_equivalent(case: Case, seed: int) -> None:
+    outcome = optimized(case, seed, prune=False)
+    plans = [outcome.plan, outcome.canonical_plan, *outcome.plans.sample(3, seed)]
+    for snapshot, answer in snapshots(case, most=2):
+        assert relations(outcome.memo, snapshot)[outcome.root] == answer
+        for plan in plans:
+            assert rows_of_plan(plan, snapshot) == answer, plan.to_json()
+
+
 NAMES = sorted(rule.name for rule in transformation_rules())
 
 
@@ -147,7 +159,7 @@ def test_rules_switched_off_and_random_costs_change_no_answer(
 @given(case=cases(), budget=st.integers(1, 60))
 def test_a_cut_search_still_gives_a_whole_plan(case: Case, budget: int) -> None:
     outcome = optimized(case, budget_expressions=budget)
-    assert outcome.stop_reason in {"complete", "budget_expressions"}
+    assert outcome.stop_reason in {"complete", "no_gain", "budget_expressions"}
     for snapshot, answer in snapshots(case, most=2):
         assert rows_of_plan(outcome.plan, snapshot) == answer
 
@@ -155,7 +167,9 @@ def test_a_cut_search_still_gives_a_whole_plan(case: Case, budget: int) -> None:
 @examples(60)
 @given(case=cases(), seed=st.integers(1, 10**6))
 def test_pruning_finds_the_same_plan(case: Case, seed: int) -> None:
-    pruned, whole = (optimized(case, seed, prune=p) for p in (True, False))
+    # Which forests are joined at once is a heuristic (tests/optimizer/test_intermediates.py).
+    without = frozenset({"ForestToMultiway"})
+    pruned, whole = (optimized(case, seed, prune=p, disabled_rules=without) for p in (True, False))
     assert pruned.cost == whole.cost
     if pruned.stop_reason == "complete":
         cheapest = next(pruned.plans.ranked())

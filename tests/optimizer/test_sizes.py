@@ -13,12 +13,18 @@ from pathlib import Path
 import pytest
 
 from headrace.algebra import logical, regex
+from headrace.algebra.aggregates import AggregateCall, Function
 from headrace.algebra.logical import (
+    Aggregate,
+    AntiJoin,
     Filter,
+    LeftJoin,
     LogicalExpression,
     PathSemantics,
     Pattern,
     Project,
+    Shortest,
+    Trail,
     Union,
     WScan,
     WScanUnion,
@@ -42,6 +48,23 @@ from tests.optimizer.shapes import (
     scan,
     star,
 )
+
+
+def without(key: int, below: LogicalExpression) -> LogicalExpression:
+    """The rows whose column ``key`` is no source of an edge ``d``."""
+    sources = LogicalExpression(Project((0,)), (scan("d"),))
+    return LogicalExpression(AntiJoin.on(below.width, (key,)), (below, sources))
+
+
+def optionally(key: int, below: LogicalExpression) -> LogicalExpression:
+    """The rows with the targets of edges ``d`` from their column ``key``, if there are any."""
+    return LogicalExpression(LeftJoin.on(below.width, (key, None)), (below, scan("d")))
+
+
+def counted(function: Function) -> LogicalExpression:
+    """An aggregate of the second column for each value of the first one, over a join."""
+    calls = (AggregateCall(function, 1),)
+    return LogicalExpression(Aggregate((0,), calls, (0, 1), retracts=True), (chained(A, B),))
 
 
 def where(sql: str, below: LogicalExpression) -> LogicalExpression:
@@ -93,8 +116,8 @@ BUDGETS: dict[str, tuple[LogicalExpression, int, int]] = {
     "Q9 = Q4": (TABLE_4_2["Q4"], 8, 25),
     "Q10": (TABLE_4_2["Q10"], 19, 76),
     "(a|b|c)^3": (CUBE, 9, 45),
-    "(a|b|c)^3 as joins": (JOINED, 9, 45),
-    "(a|b|c)^3 beside a·b·c": (union(JOINED, words("abc")), 13, 112),
+    "(a|b|c)^3 as joins": (JOINED, 9, 46),
+    "(a|b|c)^3 beside a·b·c": (union(JOINED, words("abc")), 13, 113),
     "three words that share": (words("abc", "abd", "dbc"), 19, 287),
     # Predicates.
     "OR of equalities": (where("c0 = 1 OR c1 = 2 OR c0 = 3 OR c1 = 4 OR c0 = 5", A), 10, 23),
@@ -175,8 +198,38 @@ ELSEWHERE: dict[str, LogicalExpression] = {
     "a residual over a cycle of which a projection drops columns": LogicalExpression(
         Project((1,)), (where("c0 < c2", pattern(cycle(4))),)
     ),
+    "a condition on columns that change places": where(
+        "c0 = 1", LogicalExpression(Project((1, 0)), (path(regex.plus(Symbol(0)), A),))
+    ),
+    "bound pairs": LogicalExpression(
+        Pattern(((0, 1), (0, 1)), (0, 1)), (B, path(regex.plus(Symbol(0)), A))
+    ),
+    "trails": LogicalExpression(
+        Trail(
+            regex.alternation([regex.concat([Symbol(0), Symbol(0)]), regex.plus(Symbol(1))]), (0, 1)
+        ),
+        (A, B),
+    ),
+    "a condition on shortest paths": where(
+        "c0 = 1", LogicalExpression(Shortest(regex.plus(Symbol(0)), ("length",), every=5), (A,))
+    ),
     "a projection of a projection": LogicalExpression(
         Project((1, 0)), (path(Symbol(0, inverse=True), A),)
+    ),
+    "a condition on a key of an aggregate": where("c0 = 1", counted("max")),
+    "a projection of an aggregate": LogicalExpression(Project((0,)), (counted("count"),)),
+    "a condition on an anti-join": where("c0 = 1", without(1, A)),
+    "a projection of an anti-join": LogicalExpression(Project((1,)), (without(1, A),)),
+    "an anti-join of a join": without(0, chained(A, B)),
+    "a join of an anti-join": chained(without(0, A), B),
+    "a union of anti-joins": LogicalExpression(Union(), (without(0, A), without(0, B))),
+    "a condition on a left join": where("c0 = 1", optionally(1, A)),
+    "a projection of a left join": LogicalExpression(
+        Project((0, 3)), (optionally(0, chained(A, B)),)
+    ),
+    "a left join of a join": optionally(0, chained(A, B)),
+    "a join of a left join": LogicalExpression(
+        Pattern(((0, 1, 2), (1, 3)), (0, 1, 2, 3)), (optionally(0, A), B)
     ),
 }
 

@@ -8,7 +8,8 @@ import pyarrow as pa
 import pytest
 
 from headrace.algebra.logical import LogicalQuery
-from headrace.algebra.plan import PhysicalPlan, PlanNode, PlanStream
+from headrace.algebra.plan import PhysicalPlan
+from headrace.algebra.plan_parts import PlanNode, PlanStream
 from headrace.catalog.model import Catalog, LabelStatistics, Stream
 from headrace.costmodel import CostModel
 from headrace.costmodel.model import Kind
@@ -16,6 +17,7 @@ from headrace.executor.local import LocalRun
 from headrace.languages import parse
 from headrace.languages.translation.canonical import translate
 from headrace.optimizer import Optimizer, Options, SearchResult
+from headrace.rules.implementation import IMPLEMENTATIONS
 
 FAN = """
 P(x, z) <- a(x, y), b(y, z), e(y, v).
@@ -44,7 +46,12 @@ def below_state(plan: PhysicalPlan) -> list[PlanNode]:
     return [plan.nodes[i] for i in sorted(read) if plan.nodes[i].operator.op == "COALESCE"]
 
 
-def test_coalesce_stands_below_a_path_that_would_read_repeats() -> None:
+def test_coalesce_stands_below_a_path_that_would_read_repeats(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """If there were no semi-join, which drops the repeats itself."""
+    assert below_state(searched(FAN).plan) == []
+    monkeypatch.delitem(IMPLEMENTATIONS, "PatternBySemiJoin")
     found = searched(FAN)
     (coalesce,) = below_state(found.plan)
     (derived,) = (found.plan.nodes[i].estimate for i in coalesce.inputs)

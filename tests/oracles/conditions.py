@@ -82,7 +82,8 @@ def value(of: Expr, binding: Mapping[str, Any]) -> Any:
         case Vert(name):
             return binding[name]
         case Prop(edge, name):
-            return row_of(edge, binding).property(name)
+            row = row_of(edge, binding)  # None for an edge of an optional part without a match
+            return None if row is None else row.property(name)
         case Lit(written):
             return written
         case Calc(sign, parts):

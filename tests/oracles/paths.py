@@ -6,7 +6,7 @@ A state of the search is a vertex and what is left to match. No automaton is bui
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from functools import lru_cache
 
 from tests.oracles.query import Alt, AnyBut, Back, Regex, Repeat, Seq, Step, Vertex, steps
@@ -18,6 +18,9 @@ Letter = tuple[str, bool]
 Rest = tuple[Regex, ...]
 """What is left to match, in this order; empty when the word may end here."""
 
+
+Identified = tuple[Vertex, Vertex, Hashable]
+"""The source and target of an edge, and what tells it from all other edges."""
 
 Neighbours = Mapping[Letter, Mapping[Vertex, Iterable[Vertex]]]
 
@@ -49,6 +52,85 @@ def simple_pairs(regex: Regex, relations: Mapping[str, Collection[Pair]]) -> set
     for start in {v for letter in letters(first) for v in neighbours[letter]}:
         walk((start,), frozenset([first]))
     return found
+
+
+def trail_pairs(regex: Regex, relations: Mapping[str, Collection[Identified]]) -> set[Pair]:
+    """The pairs joined by such a path that repeats no edge."""
+    return {(start, end) for start, end, _ in trails(regex, relations)}
+
+
+def trails(
+    regex: Regex, relations: Mapping[str, Collection[Identified]], *, simple: bool = False
+) -> set[tuple[Vertex, Vertex, frozenset[Hashable]]]:
+    """The ends and the edges of such paths that repeat no edge, and ``simple`` ones no vertex.
+
+    The search walks all these paths.
+    """
+    walked: dict[Letter, dict[Vertex, list[tuple[Vertex, Hashable]]]] = {}
+    for label in set(steps(regex)):
+        forwards = walked[label, False] = defaultdict(list)
+        backwards = walked[label, True] = defaultdict(list)
+        for source, target, edge in relations[label]:
+            forwards[source].append((target, edge))
+            backwards[target].append((source, edge))
+    first: Rest = (inverted_inwards(regex, invert=False),)
+    found: set[tuple[Vertex, Vertex, frozenset[Hashable]]] = set()
+
+    def walk(path: tuple[Vertex, ...], used: frozenset[Hashable], rests: frozenset[Rest]) -> None:
+        if used and any(all(map(nullable, rest)) for rest in rests):
+            found.add((path[0], path[-1], used))
+        for letter in {letter for rest in rests for letter in letters(rest)}:
+            after = frozenset(a for rest in rests for a in derivatives(rest, letter))
+            for neighbour, edge in walked[letter].get(path[-1], ()) if after else ():
+                if edge not in used and not (simple and neighbour in path):
+                    walk((*path, neighbour), used | {edge}, after)
+
+    for start in {v for letter in letters(first) for v in walked[letter]}:
+        walk((start,), frozenset(), frozenset([first]))
+    return found
+
+
+Walk = tuple[tuple[Vertex, str, Vertex], ...]
+"""The steps of a path: a vertex, the label, with ``^`` if it is walked backwards, and a vertex."""
+
+
+def shortest_walks(
+    regex: Regex, relations: Mapping[str, Collection[Pair]]
+) -> dict[Pair, list[Walk]]:
+    """All shortest paths of at least one edge between each two vertices, in order.
+
+    The search goes on with all walks of one length at once, and leaves out those that reach a
+    vertex with a language that a shorter walk has left there. The order is that of the vertices
+    after the first, and of the labels: of the first step, then of the second, and so on.
+    """
+    neighbours = _neighbours(regex, relations)
+    first: Rest = (inverted_inwards(regex, invert=False),)
+    found: dict[Pair, set[Walk]] = {}
+    for start in {v for letter in letters(first) for v in neighbours[letter]}:
+        seen: set[tuple[Vertex, Rest]] = set()
+        reached: dict[tuple[Vertex, Rest], set[Walk]] = {(start, first): {()}}
+        while reached:
+            farther: dict[tuple[Vertex, Rest], set[Walk]] = defaultdict(set)
+            for (vertex, rest), walks in reached.items():
+                for label, back in letters(rest):
+                    for after in derivatives(rest, (label, back)):
+                        for neighbour in neighbours[label, back].get(vertex, ()):
+                            if (neighbour, after) not in seen:
+                                step = (vertex, "^" * back + label, neighbour)
+                                farther[neighbour, after] |= {(*walk, step) for walk in walks}
+            seen |= farther.keys()
+            ends: dict[Pair, set[Walk]] = defaultdict(set)
+            for (vertex, rest), walks in farther.items():
+                if all(map(nullable, rest)):
+                    ends[start, vertex] |= walks
+            for pair, walks in ends.items():
+                found.setdefault(pair, walks)
+            reached = farther
+    return {pair: sorted(walks, key=_order) for pair, walks in found.items()}
+
+
+def _order(walk: Walk) -> list[tuple[bool, Vertex, str]]:
+    return [(isinstance(end, str), end, label) for _, label, end in walk]
 
 
 def _neighbours(regex: Regex, relations: Mapping[str, Collection[Pair]]) -> Neighbours:

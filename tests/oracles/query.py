@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from tests.oracles.conditions import Compare
 from tests.oracles.conditions import text as condition_text
-from tests.oracles.roots import Agg, Column, Emit, column_text, emit_text
+from tests.oracles.roots import Agg, Column, Emit, First, column_text, emit_text, first_text
 
 Vertex = str | int
 
@@ -127,6 +128,11 @@ class Atom:
     target: Term
     edge: str | None = None
 
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The source and the target."""
+        return self.source, self.target
+
 
 Choice = Step | AnyBut | Back
 """A label of an edge, or any but some; walked backwards if it is ``Back``."""
@@ -145,6 +151,11 @@ class AnyOf:
     edge: str | None = None
     tests: tuple[Compare, ...] = ()
 
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The source and the target."""
+        return self.source, self.target
+
 
 @dataclass(frozen=True)
 class Closure:
@@ -156,15 +167,26 @@ class Closure:
     sign: str = "+"
     alias: str | None = None
 
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The source and the target."""
+        return self.source, self.target
+
 
 @dataclass(frozen=True)
 class PathAtom:
-    """``source regex target as path``."""
+    """``source regex target as path``, of any path, a shortest one, or all shortest ones."""
 
     regex: Regex
     source: Term
     target: Term
     path: str | None = None
+    shortest: Literal["shortest", "all shortest"] | None = None
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The source and the target."""
+        return self.source, self.target
 
 
 @dataclass(frozen=True)
@@ -185,26 +207,68 @@ class Is:
         """The vertex."""
         return self.vertex
 
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The vertex, as source and as target."""
+        return self.vertex, self.vertex
 
-BodyAtom = Atom | AnyOf | Closure | PathAtom | Is
+
+@dataclass(frozen=True)
+class Derived:
+    """``predicate(terms)``: a row of a derived predicate of any number of vertices and values."""
+
+    predicate: str
+    terms: tuple[Term, ...]
+
+
+BodyAtom = Atom | AnyOf | Closure | PathAtom | Is | Derived
 
 
 def with_terms(atom: BodyAtom, new: Callable[[Term], Term]) -> BodyAtom:
     """The atom with other terms."""
     if isinstance(atom, Is):
         return replace(atom, vertex=new(atom.vertex))
+    if isinstance(atom, Derived):
+        return replace(atom, terms=tuple(map(new, atom.terms)))
     return replace(atom, source=new(atom.source), target=new(atom.target))
 
 
 @dataclass(frozen=True)
+class Not:
+    """``not {body, conditions, negated}``: its variables that are not of the rule are its own."""
+
+    body: tuple[BodyAtom, ...]
+    conditions: tuple[Compare, ...] = ()
+    negated: tuple[Not, ...] = ()
+    different: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Optional:
+    """``optional {body, optional, conditions, negated}``: without a match, its variables that are
+    not of the rule have no value."""
+
+    body: tuple[BodyAtom, ...]
+    conditions: tuple[Compare, ...] = ()
+    negated: tuple[Not, ...] = ()
+    optional: tuple[Optional, ...] = ()
+
+
+@dataclass(frozen=True)
 class Rule:
-    """``head(variables) <- body, conditions``; ``properties`` say what the other columns are."""
+    """``head(variables) <- body, optional, conditions, negated``; ``properties`` say what the other
+    columns are. All edges that the atoms from ``different[0]`` on and before ``different[1]`` match
+    differ. ``first`` of any rule of a head is that of the head."""
 
     head: str
     variables: tuple[str, ...]
     body: tuple[BodyAtom, ...]
     conditions: tuple[Compare, ...] = ()
     properties: tuple[tuple[str, Column], ...] = ()
+    negated: tuple[Not, ...] = ()
+    optional: tuple[Optional, ...] = ()
+    different: tuple[int, int] | None = None
+    first: First | None = None
 
     @property
     def aggregates(self) -> bool:
@@ -222,20 +286,23 @@ class Source:
     stored: bool = False
 
 
+Paths = Literal["arbitrary", "simple", "trail"]
+
+
 @dataclass(frozen=True)
 class Query:
     """The rules for ``Answer`` and its predicates; ``sources`` are (label, source) pairs.
 
     ``properties`` are the types of the properties of all edges and vertices, ``vertices`` the
-    labels that are of vertices: their rows are edges from the vertex to itself. ``simple`` says
-    that a path may not repeat a vertex, which the text does not say.
+    labels that are of vertices: their rows are edges from the vertex to itself. ``paths`` says
+    whether a path may repeat vertices and edges, which the text does not say.
     """
 
     rules: tuple[Rule, ...]
     sources: tuple[tuple[str, Source], ...]
     properties: tuple[tuple[str, str], ...] = ()
     vertices: tuple[str, ...] = ()
-    simple: bool = False
+    paths: Paths = "arbitrary"
     emit: Emit | None = None
 
     @property
@@ -261,7 +328,7 @@ def text(query: Query) -> str:
     One window for all labels is written without ``ON``; streams that have windows of
     their own with it, and labels apart from their stream with a list of labels.
     """
-    rules = [f"{r.head}({_columns(r)}) <- {_body(r)}." for r in query.rules]
+    rules = [f"{r.head}({_columns(r)}) <- {_body(r)}{_first(r)}." for r in query.rules]
     emit = [] if query.emit is None else [emit_text(query.emit)]
     return "\n".join([*rules, *_windows(query.source), *emit])
 
@@ -274,8 +341,50 @@ def _columns(rule: Rule) -> str:
     )
 
 
-def _body(rule: Rule) -> str:
-    return ", ".join([*map(_atom, rule.body), *map(condition_text, rule.conditions)])
+def _first(rule: Rule) -> str:
+    return "" if rule.first is None else f" {first_text(rule.first)}"
+
+
+Body = Rule | Not | Optional
+
+
+def optional_in(of: Body) -> tuple[Optional, ...]:
+    """The optional parts of a body."""
+    return () if isinstance(of, Not) else of.optional
+
+
+def different_in(of: Body) -> tuple[int, int] | None:
+    """The atoms of a body whose edges differ."""
+    return None if isinstance(of, Optional) else of.different
+
+
+def _body(of: Body) -> str:
+    atoms = [*map(_atom, of.body)]
+    different = different_in(of)
+    whole = different == (0, len(atoms))
+    if different is not None and not whole:
+        begin, end = different
+        group = f"({', '.join(atoms[begin:end])} DIFFERENT EDGES)"
+        atoms[begin:end] = [group]
+    parts = [*atoms, *(_part("optional", part) for part in optional_in(of))]
+    parts += [*map(condition_text, of.conditions), *(_part("not", part) for part in of.negated)]
+    return ", ".join(parts) + " DIFFERENT EDGES" * whole
+
+
+def _part(word: str, part: Not | Optional) -> str:
+    """An atom alone has no braces, except an edge of several labels, which has parentheses."""
+    text = _body(part)
+    inner = (*part.conditions, *part.negated, *optional_in(part), *(different_in(part) or ()))
+    alone = len(part.body) == 1 and not inner
+    return f"{word} {text}" if alone and text[0] not in "(_!" else f"{word} {{{text}}}"
+
+
+def atoms_of(of: Body) -> Iterator[BodyAtom]:
+    """The atoms of a rule, those of its negated and optional parts among them."""
+    yield from of.body
+    parts: tuple[Body, ...] = (*of.negated, *optional_in(of))
+    for part in parts:
+        yield from atoms_of(part)
 
 
 def _atom(atom: BodyAtom) -> str:
@@ -292,11 +401,14 @@ def _atom(atom: BodyAtom) -> str:
         case Is(label, vertex, row):
             plain = f"{label}({_term(vertex)})"
             return f"{plain} as {row}" if row else plain
+        case Derived(predicate, terms):
+            return f"{predicate}({', '.join(map(_term, terms))})"
         case Closure(label, source, target, sign, alias):
             closure = f"{label}{sign}({_term(source)}, {_term(target)})"
             return f"{closure} as {alias}" if alias else closure
-        case PathAtom(regex, source, target, path):
-            plain = f"{_term(source)} {regex_text(regex)} {_term(target)}"
+        case PathAtom(regex, source, target, path, shortest):
+            which = f"{shortest} " if shortest else ""
+            plain = f"{which}{_term(source)} {regex_text(regex)} {_term(target)}"
             return f"{plain} as {path}" if path else plain
 
 

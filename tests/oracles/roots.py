@@ -74,6 +74,35 @@ def aggregated(
     return rows
 
 
+@dataclass(frozen=True)
+class First:
+    """``ORDER BY column DESC, column LIMIT limit``; ``order`` has columns, with whether they
+    descend."""
+
+    order: tuple[tuple[str, bool], ...]
+    limit: int
+
+
+def first_text(of: First) -> str:
+    """The clause as RQ."""
+    order = ", ".join(f"{name} DESC" if descends else name for name, descends in of.order)
+    return f"{f'ORDER BY {order} ' if order else ''}LIMIT {of.limit}"
+
+
+def first_rows(
+    columns: Sequence[str], order: Sequence[tuple[str, bool]], limit: int, rows: Iterable[Row]
+) -> set[Row]:
+    """The first rows: by the columns of the order, then by all columns, missing values last."""
+    ordered = list(rows)
+    # Sorting is stable, so the most significant column is the last to sort by.
+    for name, descends in reversed([*order, *((name, False) for name in columns)]):
+        place = columns.index(name)
+        known = [row for row in ordered if row[place] is not None]
+        known.sort(key=lambda row: _order(row[place]), reverse=descends)
+        ordered = known + [row for row in ordered if row[place] is None]
+    return set(ordered[:limit])
+
+
 def _argument(of: Agg, binding: Binding) -> Any:
     return True if of.argument is None else value(of.argument, binding)
 

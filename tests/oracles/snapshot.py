@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from tests.oracles.conditions import Compare, Scalar, Vert, holds, value
-from tests.oracles.paths import Pair, path_pairs, simple_pairs
+from tests.oracles.paths import (
+    Identified,
+    Pair,
+    Walk,
+    path_pairs,
+    shortest_walks,
+    simple_pairs,
+    trail_pairs,
+    trails,
+)
 from tests.oracles.query import (
     Alt,
     AnyBut,
     AnyOf,
     Atom,
     Back,
+    Body,
     BodyAtom,
     Closure,
     Const,
+    Derived,
     Is,
+    Optional,
     PathAtom,
+    Paths,
     Query,
     Regex,
     Repeat,
@@ -31,10 +45,13 @@ from tests.oracles.query import (
     Term,
     Var,
     Vertex,
+    atoms_of,
+    different_in,
+    optional_in,
     plus,
     steps,
 )
-from tests.oracles.roots import Agg, Column, aggregated, reports
+from tests.oracles.roots import Agg, Column, aggregated, first_rows, reports
 
 Row = tuple[Any, ...]
 """Vertices, and values of properties; None where an edge has no such property."""
@@ -132,9 +149,7 @@ class Truth:
         valid: Mapping[str, frozenset[Any]] = snapshot.edges if self._names_edges else snapshot
         key = frozenset(valid.items())
         if key not in self._known:
-            self._known[key] = frozenset(
-                answer(self.query.rules, snapshot, simple=self.query.simple)
-            )
+            self._known[key] = frozenset(answer(self.query.rules, snapshot, paths=self.query.paths))
         return self._known[key]
 
     def reports(self) -> set[tuple[int, Row]]:
@@ -144,13 +159,14 @@ class Truth:
 
     @cached_property
     def _names_edges(self) -> bool:
-        atoms = [atom for rule in self.query.rules for atom in rule.body]
+        atoms = [atom for rule in self.query.rules for atom in atoms_of(rule)]
         named = any(
             isinstance(a, Is | AnyOf)
             or (isinstance(a, Atom) and a.edge)
             or (isinstance(a, PathAtom) and any(_tests(a.regex)))
             for a in atoms
         )
+        named |= self.query.paths == "trail"
         return named or any(rule.aggregates for rule in self.query.rules)
 
     @cached_property
@@ -178,11 +194,11 @@ def answer(
     snapshot: Snapshot,
     later: Later | None = None,
     *,
-    simple: bool = False,
+    paths: Paths = "arbitrary",
 ) -> set[Row]:
     """All of ``Answer``: each predicate once all that it is made of is known.
 
-    ``simple``: a path may not repeat a vertex.
+    ``paths`` says whether a path may repeat vertices and edges.
 
     Raises:
         ValueError: if predicates depend on each other in a circle.
@@ -190,7 +206,7 @@ def answer(
     rules_of: dict[str, list[Rule]] = defaultdict(list)
     for rule in rules:
         rules_of[rule.head].append(rule)
-        for atom in rule.body:
+        for atom in atoms_of(rule):
             if isinstance(atom, Closure) and atom.alias is not None:
                 rules_of[atom.alias] = [_naming(atom, atom.alias)]
     known: dict[str, set[Row]] = {label: set(pairs) for label, pairs in snapshot.items()}
@@ -211,11 +227,14 @@ def answer(
             if any(rule.aggregates for rule in defining):
                 named = [_with_names(rule, edges) for rule in defining]
                 columns = [_columns(rule) for rule in named]
-                found = [_counted(r, _bindings(r, known, edges, simple)) for r in named]
+                found = [_counted(r, _bindings(r, known, edges, paths)) for r in named]
                 known[head] = aggregated(columns, found)
             else:
-                rows = (_rows(rule, known, edges, simple) for rule in defining)
+                rows = (_rows(rule, known, edges, paths) for rule in defining)
                 known[head] = {row for several in rows for row in several}
+            for first in {rule.first for rule in defining if rule.first is not None}:
+                columns_of = defining[0].variables
+                known[head] = first_rows(columns_of, first.order, first.limit, known[head])
     return known["Answer"]
 
 
@@ -225,13 +244,13 @@ def _naming(closure: Closure, alias: str) -> Rule:
 
 
 def _needs(rule: Rule) -> set[str]:
-    return {label for atom in rule.body for label in labels_of(atom)}
+    return {label for atom in atoms_of(rule) for label in labels_of(atom)}
 
 
 def labels_of(atom: BodyAtom) -> Iterable[str]:
     """The labels and predicates that an atom reads."""
     match atom:
-        case Atom(label) | Closure(label) | Is(label):
+        case Atom(label) | Closure(label) | Is(label) | Derived(label):
             return [label]
         case AnyOf(choices):
             return [label for choice in choices for label in steps(choice)]
@@ -241,21 +260,47 @@ def labels_of(atom: BodyAtom) -> Iterable[str]:
 
 def _with_names(rule: Rule, edges: Mapping[str, Iterable[Edge]]) -> Rule:
     """Names each input edge and each ``_`` of a rule, so that aggregates count all of them."""
+    return replace(
+        rule, body=_named(rule.body, edges, ""), optional=_named_parts(rule.optional, edges, "")
+    )
+
+
+def _named_parts(
+    parts: Iterable[Optional], edges: Mapping[str, Iterable[Edge]], prefix: str
+) -> tuple[Optional, ...]:
+    return tuple(
+        replace(
+            part,
+            body=_named(part.body, edges, f"{prefix}{k}:"),
+            optional=_named_parts(part.optional, edges, f"{prefix}{k}:"),
+        )
+        for k, part in enumerate(parts)
+    )
+
+
+def _named(
+    atoms: Iterable[BodyAtom], edges: Mapping[str, Iterable[Edge]], prefix: str
+) -> tuple[BodyAtom, ...]:
     body: list[BodyAtom] = []
-    for i, atom in enumerate(rule.body):
+    for i, atom in enumerate(atoms):
         if isinstance(atom, Is):
             body.append(atom)
             continue
+        if isinstance(atom, Derived):
+            names = (f"{prefix}term {i} {j}" for j in range(len(atom.terms)))
+            terms = (Var(n) if t == Var("_") else t for n, t in zip(names, atom.terms, strict=True))
+            body.append(replace(atom, terms=tuple(terms)))
+            continue
         source, target = (
-            Var(f"{end} {i}") if term == Var("_") else term
+            Var(f"{prefix}{end} {i}") if term == Var("_") else term
             for end, term in (("source", atom.source), ("target", atom.target))
         )
         named = replace(atom, source=source, target=target)
         is_edge = isinstance(named, AnyOf) or (isinstance(named, Atom) and named.label in edges)
         if isinstance(named, Atom | AnyOf) and is_edge and named.edge is None:
-            named = replace(named, edge=f"edge {i}")
+            named = replace(named, edge=f"{prefix}edge {i}")
         body.append(named)
-    return replace(rule, body=tuple(body))
+    return tuple(body)
 
 
 def _counted(rule: Rule, bindings: Iterable[Binding]) -> list[Binding]:
@@ -282,25 +327,42 @@ def _rows(
     rule: Rule,
     known: Mapping[str, set[Row]],
     edges: Mapping[str, Iterable[Edge]],
-    simple: bool,
+    paths: Paths,
 ) -> Iterable[Row]:
     """The rows of a rule's head."""
     columns = _columns(rule)
     return {
         tuple(value(column, binding) for column in columns if not isinstance(column, Agg))
-        for binding in _bindings(rule, known, edges, simple)
+        for binding in _bindings(rule, known, edges, paths)
     }
 
 
 def _bindings(
-    rule: Rule,
+    rule: Body,
     known: Mapping[str, set[Row]],
     edges: Mapping[str, Iterable[Edge]],
-    simple: bool,
+    paths: Paths,
+    outside: Binding | None = None,
 ) -> list[Binding]:
-    """The bindings of a body: its atoms are joined from left to right, one at a time."""
-    bindings: list[Binding] = [{}]
-    for atom in rule.body:
+    """The bindings of a body: its atoms are joined from left to right, one at a time.
+
+    They agree with the vertices of a binding ``outside``. Each is extended by the bindings of each
+    optional part that agree with it, or by missing values if there is none. It counts if the
+    conditions hold, and no negated part has a binding that agrees with it.
+    """
+    bindings: list[Binding] = [{} if outside is None else outside]
+    begin, end = different_in(rule) or (0, 0)
+    for number, atom in enumerate(rule.body):
+        if begin <= number < end and isinstance(atom, Atom | AnyOf | Closure | PathAtom):
+            bindings = [
+                {**at_both, USED: binding.get(USED, frozenset()) | edges_of, **names}
+                for binding in bindings
+                for (source, target), edges_of, names in _walks(atom, known, edges, paths)
+                if not edges_of & binding.get(USED, frozenset())
+                if (at_source := _bound(binding, atom.source, source)) is not None
+                if (at_both := _bound(at_source, atom.target, target)) is not None
+            ]
+            continue
         if isinstance(atom, Atom) and atom.edge is not None:
             bindings = [
                 {**at_both, atom.edge: edge}
@@ -320,6 +382,11 @@ def _bindings(
                 if (at_both := _bound(at_source, atom.target, target)) is not None
             ]
             continue
+        if isinstance(atom, Derived):
+            rows = known[atom.predicate]
+            found = [_matched(binding, atom.terms, row) for binding in bindings for row in rows]
+            bindings = [binding for binding in found if binding is not None]
+            continue
         if isinstance(atom, Is):
             bindings = [
                 {**bound, **_names_of(atom, edge)}
@@ -328,7 +395,17 @@ def _bindings(
                 if (bound := _bound(binding, atom.vertex, edge.src)) is not None
             ]
             continue
-        pairs = list(_pairs(atom, known, edges, simple_pairs if simple else path_pairs))
+        if isinstance(atom, PathAtom) and atom.shortest is not None:
+            walked = _shortest(atom, known, edges)
+            bindings = [
+                at_both if atom.path is None else {**at_both, atom.path: walk}
+                for binding in bindings
+                for walk in walked
+                if (at_source := _bound(binding, atom.source, walk.steps[0][0])) is not None
+                if (at_both := _bound(at_source, atom.target, walk.steps[-1][2])) is not None
+            ]
+            continue
+        pairs = list(_pairs(atom, known, edges, paths))
         by_source: dict[Vertex, list[Row]] = defaultdict(list)
         by_target: dict[Vertex, list[Row]] = defaultdict(list)
         for pair in pairs:
@@ -349,7 +426,114 @@ def _bindings(
                 if at_both is not None:
                     joined.append(at_both)
         bindings = joined
-    return [b for b in bindings if all(holds(condition, b) for condition in rule.conditions)]
+    bindings = [{name: of for name, of in b.items() if name != USED} for b in bindings]
+    for optional in optional_in(rule):
+        missing = dict.fromkeys(_names_in(optional))
+        bindings = [
+            {**missing, **binding, **match}
+            for binding in bindings
+            for match in _bindings(optional, known, edges, paths, _vertices(rule, binding)) or [{}]
+        ]
+    return [
+        b
+        for b in bindings
+        if all(holds(condition, b) for condition in rule.conditions)
+        and not any(
+            _bindings(part, known, edges, paths, _vertices(rule, b)) for part in rule.negated
+        )
+    ]
+
+
+@dataclass(frozen=True)
+class ShortestWalk:
+    """A shortest path."""
+
+    steps: Walk
+
+    def property(self, name: str) -> Scalar:
+        """Its length, or JSON of its steps or vertices."""
+        if name == "length":
+            return len(self.steps)
+        nodes = [self.steps[0][0], *(end for *_, end in self.steps)]
+        listed: Any = nodes if name == "nodes" else self.steps
+        return json.dumps(listed, ensure_ascii=False, separators=(",", ":"))
+
+
+def _shortest(
+    atom: PathAtom, known: Mapping[str, set[Row]], edges: Mapping[str, Iterable[Edge]]
+) -> list[ShortestWalk]:
+    """One shortest path for each pair that the atom's paths join, or all of them."""
+    chosen: dict[str, set[Edge]] = {}
+    regex = _plain(atom.regex, edges, chosen)
+    found = shortest_walks(regex, _relations(regex, chosen, known))
+    most = 1 if atom.shortest == "shortest" else None
+    return [ShortestWalk(walk) for walks in found.values() for walk in walks[:most]]
+
+
+USED = "edges used"
+"""In place of a variable: the edges that the atoms with different edges match so far."""
+
+
+def _walks(
+    atom: Atom | AnyOf | Closure | PathAtom,
+    known: Mapping[str, set[Row]],
+    edges: Mapping[str, Iterable[Edge]],
+    paths: Paths,
+) -> Iterable[tuple[Pair, frozenset[Hashable], Binding]]:
+    """The ends of each match of an atom, the edges of it, and the edge by its name if it has one.
+
+    A path repeats no edge. The pairs of a derived predicate are its edges.
+    """
+    match atom:
+        case Atom(label, edge=None):
+            for source, target, edge in _identified(label, {}, known, edges):
+                yield (source, target), frozenset([edge]), {}
+        case Atom(label, edge=str(name)):
+            for edge in edges[label]:
+                yield (edge.src, edge.trg), frozenset([edge]), {name: edge}
+        case AnyOf(edge=name):
+            for ends, edge in _fitting(atom, edges):
+                yield ends, frozenset([edge]), {} if name is None else {name: edge}
+        case Closure() | PathAtom():
+            regex = plus(Step(atom.label)) if isinstance(atom, Closure) else atom.regex
+            chosen: dict[str, set[Edge]] = {}
+            regex = _plain(regex, edges, chosen)
+            relations = {s: _identified(s, chosen, known, edges) for s in steps(regex)}
+            for source, target, used in trails(regex, relations, simple=paths == "simple"):
+                yield (source, target), used, {}
+
+
+def _identified(
+    step: str,
+    chosen: Mapping[str, Iterable[Edge]],
+    known: Mapping[str, set[Row]],
+    edges: Mapping[str, Iterable[Edge]],
+) -> set[Identified]:
+    """The edges of a step of a path, with what identifies each."""
+    if step in chosen or step in edges:
+        return {(e.src, e.trg, e) for e in (chosen if step in chosen else edges)[step]}
+    return {(x, y, (step, x, y)) for x, y in _binary(known[step])}
+
+
+def _vertices(rule: Body, binding: Binding) -> Binding:
+    """The vertices and values that the variables of a body are bound to: its parts see no edges."""
+    names = _variables_in(rule)
+    return {name: of for name, of in binding.items() if name in names}
+
+
+def _variables_in(body: Body) -> set[str]:
+    """The variables of a body and its optional parts."""
+    terms = [term for atom in body.body for term in atom.terms]
+    names = {term.name for term in terms if isinstance(term, Var)}
+    return names.union(*map(_variables_in, optional_in(body)))
+
+
+def _names_in(body: Body) -> set[str]:
+    """The variables and edges of a body and its optional parts."""
+    names = {a.edge for a in body.body if isinstance(a, Atom | AnyOf) and a.edge is not None}
+    names |= {a.row for a in body.body if isinstance(a, Is) and a.row is not None}
+    names |= _variables_in(body) - {"_"}
+    return names.union(*map(_names_in, optional_in(body)))
 
 
 def _fitting(
@@ -401,7 +585,7 @@ def _tests(regex: Regex) -> Iterator[Compare]:
 
 
 def _plain(
-    regex: Regex, edges: Mapping[str, Iterable[Edge]], chosen: dict[str, set[Pair]]
+    regex: Regex, edges: Mapping[str, Iterable[Edge]], chosen: dict[str, set[Edge]]
 ) -> Regex:
     """The regex over single labels, with those edges ``chosen`` that satisfy tests."""
     match regex:
@@ -410,7 +594,7 @@ def _plain(
         case Step(label, tests):
             valid = {e for e in edges[label] if all(holds(test, {"_": e}) for test in tests)}
             name = f"{label} {tests}"
-            chosen[name] = {(edge.src, edge.trg) for edge in valid}
+            chosen[name] = valid
             return Step(name)
         case AnyBut(forwards, backwards, tests):
             every = [Step(label, tests) for label in sorted(edges)]
@@ -432,24 +616,46 @@ def _pairs(
     atom: BodyAtom,
     known: Mapping[str, set[Row]],
     edges: Mapping[str, Iterable[Edge]],
-    joined: Callable[[Regex, Mapping[str, set[Pair]]], set[Pair]],
+    paths: Paths,
 ) -> Iterable[Row]:
     match atom:
         case Atom(label):
             return known[label]
         case Closure(label):
-            return joined(plus(Step(label)), {label: _binary(known[label])})
+            return _joined_by(plus(Step(label)), {}, known, edges, paths)
         case Is(label):
             return known[label]
-        case AnyOf():
+        case AnyOf() | Derived():
             raise TypeError(atom)
         case PathAtom(regex):
-            chosen: dict[str, set[Pair]] = {}
+            chosen: dict[str, set[Edge]] = {}
             plain = _plain(regex, edges, chosen)
-            return joined(
-                plain,
-                {s: chosen[s] if s in chosen else _binary(known[s]) for s in steps(plain)},
-            )
+            return _joined_by(plain, chosen, known, edges, paths)
+
+
+def _joined_by(
+    regex: Regex,
+    chosen: Mapping[str, Iterable[Edge]],
+    known: Mapping[str, set[Row]],
+    edges: Mapping[str, Iterable[Edge]],
+    paths: Paths,
+) -> set[Pair]:
+    """The pairs that paths join, whose steps walk chosen edges, edges, or derived pairs."""
+    if paths == "trail":
+        identified = {s: _identified(s, chosen, known, edges) for s in steps(regex)}
+        return trail_pairs(regex, identified)
+    pairs = _relations(regex, chosen, known)
+    return (simple_pairs if paths == "simple" else path_pairs)(regex, pairs)
+
+
+def _relations(
+    regex: Regex, chosen: Mapping[str, Iterable[Edge]], known: Mapping[str, set[Row]]
+) -> dict[str, set[Pair]]:
+    """The pairs of each step."""
+    return {
+        s: {(e.src, e.trg) for e in chosen[s]} if s in chosen else _binary(known[s])
+        for s in steps(regex)
+    }
 
 
 def _binary(rows: set[Row]) -> set[Pair]:
@@ -464,15 +670,25 @@ def _value(term: Term, binding: Binding) -> Vertex | None:
             return binding.get(name)
 
 
-def _bound(binding: Binding, term: Term, value: Vertex) -> Binding | None:
-    """The binding with a term bound to a vertex; None if the term is bound to another vertex."""
+def _matched(binding: Binding, terms: Iterable[Term], row: Row) -> Binding | None:
+    """The binding with terms bound to a row; None if they are bound to another one."""
+    whole: Binding | None = binding
+    for term, bound in zip(terms, row, strict=True):
+        whole = None if whole is None else _bound(whole, term, bound)
+    return whole
+
+
+def _bound(binding: Binding, term: Term, value: Any) -> Binding | None:
+    """The binding with a term bound to a value; None if the term is bound to another value.
+
+    A missing value is equal to no other.
+    """
     match term:
         case Const(constant):
             return binding if constant == value else None
         case Var("_"):
             return binding
+        case Var(name) if name not in binding:
+            return {**binding, name: value}
         case Var(name):
-            known = binding.get(name)
-            if known is None:
-                return {**binding, name: value}
-            return binding if known == value else None
+            return binding if value is not None and binding[name] == value else None

@@ -14,6 +14,7 @@ def test_the_oracle_imports_the_standard_library_and_itself_alone() -> None:
         "fractions",
         "functools",
         "itertools",
+        "json",
         "math",
         "tests",
         "typing",

@@ -132,7 +132,7 @@ def _by_assignments(query: Query, snapshot: dict[str, set[Row]]) -> set[Row]:
     known = dict(snapshot)
     vertices = sorted({v for rows in snapshot.values() for row in rows for v in row}, key=str)
     for rule in query.rules:
-        atoms = [(atom.source, atom.target, _pairs(atom, known)) for atom in rule.body]
+        atoms = [(atom.terms[0], atom.terms[1], _pairs(atom, known)) for atom in rule.body]
         for atom in rule.body:
             if isinstance(atom, Closure) and atom.alias:
                 known[atom.alias] = _pairs(atom, known)

@@ -102,7 +102,7 @@ class Witnesses:
         if not accepts(regex, [(label.removeprefix("^"), label[0] == "^") for _, label, _ in path]):
             found.append("its word is not in the language")
         vertices = [first, *(step[2] for step in path)]
-        if self.query.simple and len(set(vertices)) < len(vertices):
+        if self.query.paths == "simple" and len(set(vertices)) < len(vertices):
             found.append("it repeats a vertex")
         return found
 

@@ -13,18 +13,13 @@ import pytest
 
 from headrace.algebra import deadline
 from headrace.algebra.deadline import Deadline
-from headrace.api.service.jobs import Job, Question, run
+from headrace.api.service.jobs import Desk, Job, Question, run
 from headrace.catalog.model import Catalog, LabelStatistics, Stream
 from headrace.optimizer.errors import SearchCancelledError
 from headrace.planning.errors import InvalidQueryError, UsageError
-from headrace.planning.planner import (
-    Planned,
-    deadline_of,
-    optimize,
-    plan_translated,
-    translate_query,
-)
+from headrace.planning.planner import Planned, optimize, plan_translated
 from headrace.planning.requests import PlanningOptions, PlanRequest
+from headrace.planning.translating import deadline_of, translate_query
 
 BUDGET_MS = 2_000.0
 TICK_MS = 2.0
@@ -90,7 +85,7 @@ def planned(query: str, catalog: Catalog | None = None, parallelism: int = 1) ->
     return optimize(PlanRequest(query, language="rq", catalog=catalog, options=options))
 
 
-@pytest.mark.parametrize("parallelism", [1, 4])
+@pytest.mark.parametrize("parallelism", [1, pytest.param(4, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", PLANNED)
 def test_a_large_query_has_a_plan_in_time(clock: Ticking, name: str, parallelism: int) -> None:
     result = planned(PLANNED[name], parallelism=parallelism).optimization
@@ -169,11 +164,11 @@ def test_a_job_of_the_service_keeps_its_budget(clock: Ticking, kind: str) -> Non
         "explain": {
             "stage": "physical", "format": "json", "costs": True, "why": True, "trace": False,
         },
-        "alternatives": {"limit": 3},
+        "alternatives": {"limit": 3, "seconds": 20.0},
     }  # fmt: skip
     options = {"window": "10", "disabled_rules": (), "budget_ms": BUDGET_MS}
     question = Question(star(60, "a"), "rq", None, options, "test")
-    outcome = run(Job(kind, question, details.get(kind, {})), lambda: False)  # type: ignore[arg-type]
+    outcome = run(Job(kind, question, details.get(kind, {})), Desk())  # type: ignore[arg-type]
     assert clock.looks <= MOST_LOOKS
     assert outcome.status == 200 or (outcome.status == 422 and b"E-SIZE" in outcome.body)
     if outcome.status == 200:

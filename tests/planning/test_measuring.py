@@ -13,8 +13,8 @@ from headrace.catalog import from_document
 from headrace.catalog.model import Catalog
 from headrace.planning import measuring
 from headrace.planning.errors import InvalidQueryError, UsageError
-from headrace.planning.planner import Translated, translate_query
 from headrace.planning.requests import PlanRequest
+from headrace.planning.translating import Translated, translate_query
 from headrace.running.runs import read_inputs
 
 STATISTICS = {"rate": 1, "distinct_src": 10, "distinct_trg": 10}
@@ -93,7 +93,7 @@ def test_unreadable_stream_of_the_query_is_named(tmp_path: Path, kind: str) -> N
 
 def test_paths_that_are_not_files_are_refused_with_the_reason(tmp_path: Path) -> None:
     messages = {
-        "missing": "there is no such file",
+        "missing": "the file does not exist",
         "pipe": "cannot be read: it is a pipe, and input is read more than once: write it to",
         "device": "cannot be read: it is a device",
         "empty": "the file is empty: there is nothing to read, not even a header",
@@ -135,7 +135,7 @@ def test_an_unreadable_stream_is_a_warning_where_others_have_all_labels(tmp_path
     for order in (("bad", "good"), ("good", "bad")):
         catalog = catalog_of(**{name: streams[name] for name in order})
         (warning,) = translated(OF_A, catalog).warnings
-        assert warning.startswith(f"stream bad: {tmp_path}/missing.csv: there is no such file")
+        assert warning.startswith(f"stream bad: {tmp_path}/missing.csv: the file does not exist")
         with pytest.raises(UsageError, match="stream bad: ") as caught:
             translated("Answer(x, y) <- a(x, z), b(z, y) WINDOW 1h", catalog)
         assert "no other stream has b, which the query reads" in caught.value.hint

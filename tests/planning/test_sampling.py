@@ -84,6 +84,10 @@ MEASURED = (
     "Answer(x, y) <- x a|b y.",
     "Answer(x, z) <- a(x, y) as e, b(y, z), e.size >= 9, e.kind = 'k1'.",
     "Answer(x, z) <- a(x, y), b(y, z), x = 'v3'.",
+    "Answer(x, z) <- a(x, y) as e, b(y, z) as f, e.ts < f.ts, f.ts - e.ts <= 3.",
+    "Answer(x, z) <- a(x, y) as e, b(y, z) as f, e.size = f.size, e.size >= 9.",
+    "Answer(x, y, z) <- a(x, y) as e, b(y, z) as f, e.size + 8 < f.size, x <> z.",
+    "Answer(x, y) <- a(x, y) as e, b(y, z) as f, a(z, x) as g, e.size > f.size, f.kind <> g.kind.",
 )
 
 

@@ -6,6 +6,7 @@ plans of a memo.
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -15,12 +16,21 @@ from sqlglot import exp
 
 from headrace.algebra import logical, physical, regex, scalar
 from headrace.algebra.logical import LogicalExpression
+from headrace.algebra.logical.bound import behind_sources
 from headrace.algebra.plan import PhysicalPlan
+from headrace.algebra.predicate import Predicate
+from headrace.costmodel.reached import words_of
 from tests.executor.typed_predicates import arithmetic, compare, is_number, kept
 from tests.oracles.conditions import Vert
-from tests.oracles.paths import path_pairs, simple_pairs
+from tests.oracles.paths import (
+    Identified,
+    path_pairs,
+    shortest_walks,
+    simple_pairs,
+    trail_pairs,
+)
 from tests.oracles.query import Alt, Back, Regex, Seq, Step, Vertex, maybe, plus, star
-from tests.oracles.roots import Agg, Column, aggregated
+from tests.oracles.roots import Agg, Column, aggregated, first_rows
 from tests.oracles.snapshot import EdgeSnapshot, Row, Snapshot
 
 SIGNS: Mapping[type, str] = {
@@ -50,6 +60,10 @@ def rows_of(expression: LogicalExpression, snapshot: Snapshot) -> set[Row]:
             return {tuple(row[column] for column in columns) for row in inputs[0]}
         case logical.Pattern(bindings, output):
             return _joined(bindings, output, inputs)
+        case logical.AntiJoin() as join:
+            return _unmatched(join.keys, inputs)
+        case logical.LeftJoin() as join:
+            return _left_joined(join.bindings, join.output, inputs)
         case logical.FilteredPattern(bindings, output, predicate):
             return _joined(bindings, output, inputs, predicate.sql)
         case logical.MultiwayPattern(reads, bindings, output, predicate):
@@ -61,10 +75,22 @@ def rows_of(expression: LogicalExpression, snapshot: Snapshot) -> set[Row]:
             }
             simple = semantics is logical.PathSemantics.SIMPLE
             return set((simple_pairs if simple else path_pairs)(as_written(path), relations))
-        case logical.BoundPath(path, semantics, sources):
-            any_source = LogicalExpression(logical.Path(path, semantics), expression.inputs)
-            pairs = rows_of(any_source, snapshot)
-            return {row for row in pairs if sources is None or _holds(sources.sql, row)}
+        case logical.Trail(path, relations):
+            return set(trail_pairs(as_written(path), _identified(relations, inputs)))
+        case logical.Shortest() as shortest:
+            return _nearest(as_written(shortest.regex), shortest, inputs)
+        case logical.BoundPath(path, semantics, sources, of_pairs):
+            steps, sources_too = expression.inputs[: len(inputs) - of_pairs], None
+            if semantics is logical.PathSemantics.SIMPLE and sources is None:
+                steps, path, sources_too = steps[1:], behind_sources(path), inputs[0]
+            pairs = rows_of(LogicalExpression(logical.Path(path, semantics), steps), snapshot)
+            return {
+                row
+                for row in pairs
+                if (sources is None or _holds(sources.sql, row))
+                and (sources_too is None or (row[0], row[0]) in sources_too)
+                and (not of_pairs or row in inputs[-1])
+            }
         case logical.Rewindow():
             raise AssertionError("what is valid in a window of a result, no snapshot tells")
         case logical.Empty():
@@ -73,6 +99,8 @@ def rows_of(expression: LogicalExpression, snapshot: Snapshot) -> set[Row]:
             return _calculated([scalar.text(value) for value in values], inputs[0])
         case logical.Aggregate(keys, calls, output):
             return _grouped(keys, [(c.function, c.column) for c in calls], output, inputs[0])
+        case logical.Top(order, limit):
+            return _first(order, limit, inputs[0])
         case logical.Witness(output=output):
             return _with_a_path(output, inputs[0])
         case logical.Report():
@@ -104,12 +132,25 @@ def rows_of_plan(plan: PhysicalPlan, snapshot: Snapshot) -> set[Row]:
                 rows = {tuple(row[column] for column in columns) for row in inputs[0]}
             case physical.HashJoin(bindings, output, residual=residual):
                 rows = _joined(bindings, output, inputs, residual)
+            case physical.AntiJoin() as join:
+                rows = _unmatched(join.keys, inputs)
+            case physical.LeftJoin() as join:
+                rows = _left_joined(join.bindings, join.output, inputs)
+            case physical.SemiJoin(bindings, output):
+                rows = _joined(bindings, output, inputs)
             case physical.MultiwayJoin(reads, bindings, output, residual=residual):
                 rows = _joined(bindings, output, [inputs[read] for read in reads], residual)
+            case physical.PairPath() as path:
+                rows = _walked(path, inputs[:-1]) & inputs[-1]
             case physical.SPath() as path:
                 rows = _walked(path, inputs)
             case physical.SimplePath() as path:
                 rows = _walked_simply(path, inputs)
+            case physical.ShortestPath() as path:
+                words = words_of(path.states, path.transitions, path.accepting)
+                rows = _nearest(as_written(words), path, inputs)
+            case physical.TrailPath() as path:
+                rows = _walked_trails(path, inputs)
             case physical.Coalesce() | physical.Exchange() | physical.ToKernel():
                 rows = inputs[0]
             case physical.WitnessPaths(output=output):
@@ -122,6 +163,8 @@ def rows_of_plan(plan: PhysicalPlan, snapshot: Snapshot) -> set[Row]:
                 rows = _calculated(values, inputs[0])
             case physical.AggregateRows(keys, calls, output):
                 rows = _grouped(keys, calls, output, inputs[0])
+            case physical.TopRows(order, limit):
+                rows = _first(order, limit, inputs[0])
             case physical.EmptyRelation():
                 rows = set()
         assert all(len(row) == len(node.columns) for row in rows), f"columns of node {node.id}"
@@ -152,6 +195,29 @@ def _grouped(
             head.append(of)
     bindings = [{str(i): x for i, x in enumerate(row)} for row in rows]
     return aggregated([head], [bindings])
+
+
+def _first(order: Sequence[tuple[int, str]], limit: int, rows: set[Row]) -> set[Row]:
+    named = [(str(column), direction == "desc") for column, direction in order]
+    width = max(map(len, rows), default=0)
+    return first_rows(list(map(str, range(width))), named, limit, rows)
+
+
+def _unmatched(keys: Sequence[int], inputs: list[set[Row]]) -> set[Row]:
+    """The rows of the first input whose key is not a row of the second."""
+    left, right = inputs
+    return {row for row in left if tuple(row[k] for k in keys) not in right}
+
+
+def _left_joined(
+    bindings: Sequence[tuple[int, ...]], output: tuple[int, ...], inputs: list[set[Row]]
+) -> set[Row]:
+    """The pairs, and the rows of the first input without one, with missing values."""
+    left, _ = bindings
+    pairs = _joined(bindings, output, inputs)
+    paired = {row[: len(left)] for row in pairs}
+    missing = (None,) * (len(output) - len(left))
+    return pairs | {(*row, *missing) for row in inputs[0] - paired}
 
 
 def _joined(
@@ -190,10 +256,15 @@ def _steps(path: physical.AutomatonPath, inputs: list[set[Row]]) -> Steps:
 
 
 def _walked_simply(path: physical.SimplePath, inputs: list[set[Row]]) -> set[Row]:
-    """Pairs of vertices joined by an accepted walk that repeats no vertex."""
+    """Pairs of vertices joined by an accepted walk that repeats no vertex.
+
+    The step over a relation of sources stays at its vertex.
+    """
     steps = _steps(path, inputs)
     found: set[Row] = set()
     pending: list[tuple[int, Row]] = [(0, (vertex,)) for state, vertex in steps if state == 0]
+    if path.from_relation:
+        pending = [(to, walk) for _, walk in pending for to, _ in steps[0, walk[0]]]
     while pending:
         state, walk = pending.pop()
         if state in path.accepting:
@@ -203,7 +274,69 @@ def _walked_simply(path: physical.SimplePath, inputs: list[set[Row]]) -> set[Row
     return found
 
 
-def _walked(path: physical.SPath, inputs: list[set[Row]]) -> set[Row]:
+def _nearest(
+    words: Regex, path: logical.Shortest | physical.ShortestPath, inputs: list[set[Row]]
+) -> set[Row]:
+    """The pairs and values of shortest paths, with the labels of their steps."""
+    relations = {str(i): {(row[0], row[1]) for row in rows} for i, rows in enumerate(inputs)}
+    sources = path.sources.sql if isinstance(path.sources, Predicate) else path.sources
+    found: set[Row] = set()
+    for (x, y), walks in shortest_walks(words, relations).items():
+        if sources is not None and not _holds(sources, (x,)):
+            continue
+        named = [[(u, _named(step, path.labels), v) for u, step, v in walk] for walk in walks]
+        named.sort(key=lambda walk: [(isinstance(v, str), v, step) for _, step, v in walk])
+        for walk in named if path.all_paths else named[:1]:
+            nodes = [x, *(v for *_, v in walk)]
+            values = {"length": len(walk), "path": _json(walk), "nodes": _json(nodes)}
+            found.add((x, y, *(values[value] for value in path.values)))
+    return found
+
+
+def _json(listed: object) -> str:
+    return json.dumps(listed, ensure_ascii=False, separators=(",", ":"))
+
+
+def _named(step: str, labels: Sequence[str]) -> str:
+    """The name of a step over an input, ``0`` or ``^0``."""
+    if not labels:
+        return step
+    return ("^" if step[0] == "^" else "") + labels[int(step.removeprefix("^"))]
+
+
+def _identified(relations: Sequence[int], inputs: Sequence[set[Row]]) -> dict[str, set[Identified]]:
+    """The edges of the inputs of a path of trails."""
+    return {
+        str(i): {(row[0], row[1], (relations[i], row)) for row in rows}
+        for i, rows in enumerate(inputs)
+    }
+
+
+def _walked_trails(path: physical.TrailPath, inputs: list[set[Row]]) -> set[Row]:
+    """Pairs of vertices joined by an accepted walk that repeats no edge."""
+    steps: dict[tuple[int, Vertex], list[tuple[int, Vertex, object]]] = defaultdict(list)
+    for state, number, inverse, target in path.transitions:
+        for row in inputs[number]:
+            start, end = row[1::-1] if inverse else row[:2]
+            if state or path.sources is None or _holds(path.sources, (start,)):
+                steps[state, start].append((target, end, (path.relations[number], row)))
+    found: set[Row] = set()
+    pending: list[tuple[int, Vertex, Vertex, frozenset[object]]] = [
+        (0, vertex, vertex, frozenset()) for state, vertex in list(steps) if state == 0
+    ]
+    while pending:
+        state, root, vertex, used = pending.pop()
+        if state in path.accepting:
+            found.add((root, vertex))
+        pending += [
+            (target, root, end, used | {edge})
+            for target, end, edge in steps.get((state, vertex), [])
+            if edge not in used
+        ]
+    return found
+
+
+def _walked(path: physical.AutomatonPath, inputs: list[set[Row]]) -> set[Row]:
     """Pairs of vertices joined by a walk that takes the automaton from 0 to acceptance."""
     steps = _steps(path, inputs)
     found: set[Row] = set()

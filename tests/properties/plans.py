@@ -8,7 +8,8 @@ from itertools import islice
 from random import Random
 
 from headrace.algebra.logical import PathSemantics
-from headrace.algebra.plan import PhysicalPlan, PlanStream
+from headrace.algebra.plan import PhysicalPlan
+from headrace.algebra.plan_parts import PlanStream
 from headrace.costmodel import CostModel
 from headrace.languages import parse
 from headrace.languages.translation.canonical import translate
@@ -49,7 +50,7 @@ def optimized(
         )
         for s in catalog.streams.values()
     )
-    semantics = PathSemantics.SIMPLE if case.query.simple else PathSemantics.ARBITRARY
+    semantics = PathSemantics(case.query.paths)
     query = translate(parse(text(case.query)), catalog, semantics=semantics)
     TRIED["searches"] += 1
     return Optimizer(model, options).optimize(query, streams, catalog.time_unit)

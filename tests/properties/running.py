@@ -66,7 +66,7 @@ def judge(
         wrong, broken = wrong_reports(truth, lines), []
     else:
         wrong, broken = mismatches(truth, lines, instants), broken_promises(lines)
-        if any(rule.aggregates for rule in truth.query.rules):
+        if any(rule.aggregates or rule.first for rule in truth.query.rules):
             broken += meeting(list(lines))
     if wrong or broken:
         edges = "\n".join(f"  {e.ts:>3} {e.label} {e.src!r} -> {e.trg!r}" for e in truth.edges[:60])

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
@@ -53,6 +54,7 @@ def test_a_gcore_query_counts_what_the_oracle_counts(case: Case, style: Style) -
     _check(case, translate(parsed, catalog_of(case.query, case.integers)))
 
 
+@pytest.mark.long
 @given(case=counted_cases(), seed=st.integers(0, 999))
 @examples(60)
 def test_all_plans_mean_the_same(case: Case, seed: int) -> None:

@@ -79,6 +79,11 @@ def deleting(case: Case, seed: int) -> Deleting:
     return Deleting(case, chosen, tuple(sorted(deletions)))
 
 
+def appending(case: Case) -> Deleting:
+    """The case over streams without deletions."""
+    return Deleting(case, frozenset(), ())
+
+
 def said(rows: Sequence[local.Edge], plan: PhysicalPlan, batch_rows: int) -> list[Line | End]:
     """The result lines of a plan."""
     return [
@@ -118,6 +123,7 @@ def test_plans_of_random_queries_retract_what_deletions_end(case: Case, seed: in
     check(of, [read_back(plan) for plan in plans_of(found, most=6, seed=seed)])
 
 
+@pytest.mark.long
 @given(case=property_cases(), seed=SEEDS)
 @examples(20)
 def test_plans_over_properties_retract_what_deletions_end(case: Case, seed: int) -> None:
@@ -149,6 +155,7 @@ def test_partitioned_plans_retract_what_deletions_end(
     check(of, [read_back(plan) for plan in plans_of(found, most=6, seed=seed)])
 
 
+@pytest.mark.long
 @given(case=root_cases(), seed=SEEDS, partitions=st.integers(1, 2))
 @examples(30)
 def test_final_results_are_never_retracted(case: Case, seed: int, partitions: int) -> None:

@@ -5,7 +5,8 @@ from random import Random
 
 import pytest
 
-from headrace.algebra.plan import PhysicalPlan, PlanStream
+from headrace.algebra.plan import PhysicalPlan
+from headrace.algebra.plan_parts import PlanStream
 from headrace.catalog import load
 from headrace.costmodel import CostModel
 from headrace.languages import parse
@@ -48,7 +49,10 @@ def _instants(truth: Truth, lines: list[Line]) -> list[int]:
     return chosen
 
 
-@pytest.mark.parametrize("name", examples.QUERIES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(q, marks=[pytest.mark.long] * (q in {"q5", "q6"})) for q in examples.QUERIES],
+)
 def test_chosen_and_canonical_plan_give_the_results_of_the_oracle(
     name: str, edges: tuple[Edge, ...]
 ) -> None:

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from headrace.algebra.plan import PlanStream
+from headrace.algebra.plan_parts import PlanStream
 from headrace.catalog.model import Catalog, Stream
 from headrace.costmodel import CostModel
 from headrace.executor import local

@@ -3,9 +3,10 @@
 from hypothesis import given
 
 from headrace.languages import parse
-from headrace.languages.query.regular_query import Atom as ParsedAtom
-from headrace.languages.query.regular_query import Constant, EdgeAtom, PathAtom, RegularQuery
-from headrace.languages.query.regular_query import Term as ParsedTerm
+from headrace.languages.query.atoms import Atom as ParsedAtom
+from headrace.languages.query.atoms import Constant, EdgeAtom, PathAtom
+from headrace.languages.query.atoms import Term as ParsedTerm
+from headrace.languages.query.regular_query import RegularQuery
 from headrace.languages.rq import printer
 from tests.oracles.query import Atom, BodyAtom, Const, Query, Rule, Source, Term, Var, text
 from tests.oracles.query import PathAtom as OraclePath
@@ -22,7 +23,7 @@ def _term(term: ParsedTerm) -> Term:
 
 
 def _atom(atom: ParsedAtom) -> BodyAtom:
-    source, target = _term(atom.source), _term(atom.target)
+    source, target = map(_term, atom.terms)
     if isinstance(atom, PathAtom):
         return OraclePath(as_written(atom.regex), source, target)
     assert isinstance(atom, EdgeAtom)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from headrace.executor.encoding import encode
 from headrace.executor.local import LocalRun
 from headrace.executor.scans import scan_inputs
 from tests.oracles.judgement import Line
@@ -67,7 +68,7 @@ def test_state_is_rebuilt_from_the_edges_still_valid(name: str) -> None:
         again = record_batch(case.query, valid)
         second.pipeline.replay(
             {
-                scan_input.node: scan_input.encode(scan_input.select(again), second.dictionary)
+                scan_input.node: encode(scan_input, scan_input.select(again), second.dictionary)
                 for scan_input in scan_inputs(plan)
             }
         )

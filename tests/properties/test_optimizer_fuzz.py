@@ -161,8 +161,28 @@ class Perturbed:
         output: Characteristics,
         inputs: tuple[Characteristics, ...],
     ) -> float:
+        return self._factor(operator) * self.model.cost(operator, output, inputs)
+
+    def saved(
+        self,
+        operator: PhysicalOperator,
+        output: Characteristics,
+        inputs: tuple[Characteristics, ...],
+    ) -> tuple[float, ...]:
+        factor = self._factor(operator)
+        return tuple([factor * each for each in self.model.saved(operator, output, inputs)])
+
+    def _factor(self, operator: PhysicalOperator) -> float:
         factor: float = 100 ** Random(f"{self.seed} {operator!r}").uniform(-1, 1)
-        return factor * self.model.cost(operator, output, inputs)
+        return factor
+
+    def least_cost(
+        self,
+        operator: PhysicalOperator,
+        output: Characteristics,
+        inputs: tuple[Characteristics, ...],
+    ) -> float:
+        return self.cost(operator, output, inputs)
 
     def arranged(
         self,

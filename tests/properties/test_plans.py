@@ -20,7 +20,7 @@ from headrace.rules.registry import transformation_rules
 from tests.oracles.query import text
 from tests.oracles.snapshot import Truth
 from tests.properties.algebra import rows_of_plan
-from tests.properties.plans import THOROUGH, optimized, plans_of, read_back, some_disabled
+from tests.properties.plans import optimized, plans_of, read_back, some_disabled
 from tests.properties.tally import TRIED
 from tests.strategies.amount import examples
 from tests.strategies.named import NAMED
@@ -121,10 +121,14 @@ def test_a_cut_search_has_an_equivalent_plan(case: Case, budget: int) -> None:
 @examples(60)
 def test_pruning_keeps_the_best_plan(case: Case, seed: int) -> None:
     note(text(case.query))
-    found = optimized(case, Options(check=True, budget_expressions=MANY), seed)
-    reference = optimized(case, replace(THOROUGH, budget_expressions=MANY), seed)
+    # Without pruning, forests are joined at once wherever they can be.
+    pruned = Options(
+        check=True, budget_expressions=MANY, disabled_rules=frozenset({"ForestToMultiway"})
+    )
+    found = optimized(case, pruned, seed)
+    reference = optimized(case, replace(pruned, prune=False), seed)
     if found.stop_reason == reference.stop_reason == "complete":
-        assert found.cost == pytest.approx(reference.cost, rel=1e-12)
+        assert found.cost == pytest.approx(reference.cost, rel=1e-9)
 
 
 @given(case=cases(), seed=st.integers(0, 999))

@@ -90,6 +90,7 @@ def test_plans_made_for_several_partitions(
         check(of, plan, lines_of(of.case, read_back(plan), rows))
 
 
+@pytest.mark.long
 @given(
     of=returned(),
     simple=st.booleans(),
@@ -110,9 +111,10 @@ def test_plans_evaluated_per_slide_return_a_valid_path_with_each_row(
 
 
 def _simple(case: Case) -> Case:
-    return replace(case, query=replace(case.query, simple=True), edges=case.edges[:20])
+    return replace(case, query=replace(case.query, paths="simple"), edges=case.edges[:20])
 
 
+@pytest.mark.long
 @given(of=returned(), seed=st.integers(0, 999), rows=ROWS)
 @examples(15)
 def test_plans_of_simple_paths_return_a_simple_path_with_each_row(

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
@@ -27,12 +28,14 @@ def test_plans_of_random_queries(case: Case, seed: int, rows: int) -> None:
         judge(truth, plan, lines_of(case, read_back(plan), rows))
 
 
+@pytest.mark.long
 @given(case=root_cases(), seed=st.integers(0, 999))
 @examples(30)
 def test_plans_mean_what_the_query_means(case: Case, seed: int) -> None:
     check_meaning(case, plans_of(optimized(case), most=10, seed=seed))
 
 
+@pytest.mark.long
 @given(case=root_cases(), partitions=st.integers(2, 3), seed=st.integers(0, 999))
 @examples(30)
 def test_plans_made_for_several_partitions(case: Case, partitions: int, seed: int) -> None:
@@ -43,6 +46,7 @@ def test_plans_made_for_several_partitions(case: Case, partitions: int, seed: in
         judge(truth, plan, lines_of(case, read_back(plan), 1 + seed % 5))
 
 
+@pytest.mark.long
 @given(
     case=root_cases(),
     partitions=st.integers(1, 3),

@@ -11,14 +11,8 @@ from headrace.algebra.physical import HashJoin, PhysicalOperator, SPath, WindowS
 from headrace.algebra.plan import PhysicalPlan
 from headrace.algebra.regex import Symbol
 from headrace.languages import parse
-from headrace.languages.query.regular_query import (
-    OWN_LABEL,
-    OWN_SOURCE,
-    Atom,
-    EdgeAtom,
-    PathAtom,
-    Rule,
-)
+from headrace.languages.query.atoms import Atom, EdgeAtom, PathAtom
+from headrace.languages.query.regular_query import OWN_LABEL, OWN_SOURCE, Rule
 from headrace.languages.translation import answer_algebra
 from headrace.languages.translation.canonical import translate
 from headrace.languages.translation.inputs import Inputs
@@ -142,7 +136,7 @@ def test_a_translation_that_counts_pairs_for_edges_is_detected(
 
 
 @pytest.mark.parametrize(
-    "distinguished_by", [OWN_LABEL, pytest.param(OWN_SOURCE, marks=pytest.mark.long), "ts"]
+    "distinguished_by", [OWN_LABEL, pytest.param(OWN_SOURCE, marks=pytest.mark.soak), "ts"]
 )
 def test_a_translation_that_confuses_edges_is_detected(
     distinguished_by: str, monkeypatch: pytest.MonkeyPatch

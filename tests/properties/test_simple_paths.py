@@ -20,7 +20,7 @@ ROWS = st.sampled_from([1, 3, 1000])
 
 def simple(case: Case) -> Case:
     """The same query with simple paths, on a stream that is short enough to walk all of them."""
-    return replace(case, query=replace(case.query, simple=True), edges=case.edges[:25])
+    return replace(case, query=replace(case.query, paths="simple"), edges=case.edges[:25])
 
 
 SIMPLE_CASES = cases().map(simple)
@@ -55,6 +55,7 @@ def test_plans_of_simple_paths_give_the_results_of_the_oracle(
         judge(truth, plan, lines_of(case, read_back(plan), rows))
 
 
+@pytest.mark.long
 @given(case=SIMPLE_CASES, partitions=st.integers(2, 4), seed=st.integers(0, 999), rows=ROWS)
 @examples(8)
 def test_plans_made_for_several_partitions(

@@ -71,6 +71,7 @@ def bounded_cases(draw: st.DrawFn) -> Case:
     )
 
 
+@pytest.mark.long
 @given(case=bounded_cases(), seed=st.integers(0, 999))
 @examples(60)
 def test_bounds_on_time_change_no_result(case: Case, seed: int) -> None:

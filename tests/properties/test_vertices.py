@@ -2,7 +2,7 @@
 
 import pytest
 
-from headrace.algebra.plan import PlanStream
+from headrace.algebra.plan_parts import PlanStream
 from headrace.catalog.model import Catalog, Stream
 from headrace.costmodel import CostModel
 from headrace.executor.local import Edge, run_plan

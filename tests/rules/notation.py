@@ -7,8 +7,12 @@
 * ``σ[c0 = c1](E)``, ``π[1, 0](E)``, ``E ∪ F``: filter, projection, union;
 * ``[x, z : E(x, y) ⋈ F(y, z)]``: a join, by variables of the inputs' columns; before the colon
   those of the result. ``where x < z`` at the end is a residual condition;
+* ``[x, y : E(x, y) ▷ F(y)]``: an anti-join;
+* ``γ[c0 ; count(*), max(c1)](E)``: the aggregates of each c0, after the column of the keys;
 * ``multiway[x, z : E(x, y) ⋈ F(y, z) ⋈ ..]``: the same of three or more inputs at once;
-* ``path[a·b*]``, ``simple[a+]``: any paths and simple paths along a regular expression of ``·``,
+* ``path[a·b*]``, ``simple[a+]``, ``trail[a·a]``, ``shortest[a+]``, ``steps[a+]``: any paths, simple
+  paths, trails, lengths of shortest paths, and steps of one for each pair, where
+  different inputs have no edge in common, along a regular expression of ``·``,
   ``|``, ``*``, ``+``, ``?`` and ``^a``; ``<E>`` is an expression in place of a label;
 * ``path[a+] from [c0 = 'x']``: a path whose sources satisfy a condition; ``path[<π[0, 0](a)>·b+]
   from d``, one whose sources are those of its first step, and ``⋉`` in place of ``⋈`` the join with
@@ -21,24 +25,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from lark import Lark, Token, Transformer
 
 from headrace.algebra import regex
+from headrace.algebra.aggregates import FUNCTIONS, AggregateCall
 from headrace.algebra.logical import (
+    Aggregate,
+    AntiJoin,
     BoundPath,
     BoundPattern,
     Filter,
     FilteredPattern,
+    LeftJoin,
     LogicalExpression,
     MultiwayPattern,
     Path,
     PathSemantics,
+    PathValue,
     Pattern,
     Project,
+    Shortest,
+    Trail,
     Union,
+    VertexPaths,
     WScan,
     WScanUnion,
 )
@@ -51,33 +62,38 @@ WINDOW = Window(6, 2)
 GRAMMAR = r"""
 ?start: expression
 ?expression: factor | expression "∪" factor -> union
-?factor: scan | scans | filter | project | join | multiway | path | "(" expression ")"
+?factor: scan | scans | filter | project | aggregate | join | multiway | path | "(" expression ")"
 scan: LABEL CONDITION? SOURCE?
 scans: "{" scan ("," scan)+ "}"
 filter: "σ" CONDITION "(" expression ")"
+aggregate: "γ" CONDITION "(" expression ")"
 project: "π" "[" INT ("," INT)* "]" "(" expression ")"
 join: "[" joined "]"
 multiway: "multiway" "[" joined "]"
-joined: names ":" atom (("⋈" | BINDING) atom)+ WHERE?
+joined: names ":" atom (("⋈" | BINDING | ANTI | LEFT) atom)+ WHERE?
 names: LABEL ("," LABEL)*
 atom: factor "(" names ")"
-path: SEMANTICS "[" regex "]" SOURCES?
+path: SEMANTICS "[" regex "]" SOURCES? pairs?
+pairs: "∩" "<" expression ">"
 ?regex: sequence ("|" sequence)* -> alternation
 ?sequence: repeated ("·" repeated)* -> concat
 ?repeated: step REPEAT? -> repeat
 step: BACK? (scan | "<" expression ">" | "(" regex ")")
-SEMANTICS.2: "path" | "simple"
+SEMANTICS.2: "path" | "simple" | "trail" | "shortest" | "steps"
 LABEL: /[a-z]\w*/
 CONDITION: /\[[^\]]+\]/
 SOURCE: /@\w+(\/\d+)?/
 SOURCES.2: /from (d|\[[^\]]+\])/
 BINDING: "⋉"
+ANTI: "▷"
+LEFT: "⟕"
 WHERE.2: /where [^\]]+/
 REPEAT: "*" | "+" | "?"
 BACK: "^"
 %import common.INT
 %ignore /\s+/
 """
+_SIGNS = ("⋉", "▷", "⟕")
 REPEATS = {"*": regex.star, "+": regex.plus, "?": regex.optional}
 
 
@@ -94,14 +110,13 @@ def parse(text: str) -> LogicalExpression:
 
 
 class _Join(NamedTuple):
-    """The parts of a join: bindings, output, residual and inputs, and whether one input binds the
-    other."""
+    """The parts of a join: bindings, output, residual and inputs, and its sign."""
 
     bindings: tuple[tuple[int, ...], ...]
     output: tuple[int, ...]
     predicate: Predicate | None
     inputs: tuple[LogicalExpression, ...]
-    binding: bool
+    sign: str
 
 
 class _Steps:
@@ -158,6 +173,14 @@ class _Reader(Transformer[Token, Any]):
         condition, below = items
         return LogicalExpression(Filter(Predicate(condition[1:-1])), (below,))
 
+    def aggregate(self, items: list[Any]) -> LogicalExpression:
+        written_as, below = items
+        by, calls = written_as[1:-1].split(" ;")
+        keys = tuple(int(column[1:]) for column in by.split(", ") if column)
+        found = tuple(_call(*of) for of in re.findall(r"(\w+)\((\w+|\*)\)", calls))
+        output = tuple(range(len(keys) + len(found)))
+        return LogicalExpression(Aggregate(keys, found, output, retracts=True), (below,))
+
     def project(self, items: list[Any]) -> LogicalExpression:
         *columns, below = items
         return LogicalExpression(Project(tuple(map(int, columns))), (below,))
@@ -174,8 +197,8 @@ class _Reader(Transformer[Token, Any]):
 
     def joined(self, items: list[Any]) -> _Join:
         output, *atoms = items
-        binding = any(item == "⋉" for item in atoms)
-        atoms = [item for item in atoms if item != "⋉"]
+        sign = next((str(item) for item in atoms if item in _SIGNS), "⋈")
+        atoms = [item for item in atoms if item not in _SIGNS]
         where = str(atoms.pop()) if isinstance(atoms[-1], Token) else None
         number = {v: k for k, v in enumerate(dict.fromkeys(v for _, vs in atoms for v in vs))}
         bindings = tuple(tuple(number[v] for v in names) for _, names in atoms)
@@ -184,12 +207,20 @@ class _Reader(Transformer[Token, Any]):
             sql = re.sub(r"(?<!')\b[a-z]\w*\b(?!')", lambda m: _column(m[0], number), where[6:])
             predicate = Predicate(sql)
         inputs = tuple(expression for expression, _ in atoms)
-        return _Join(bindings, tuple(number[v] for v in output), predicate, inputs, binding)
+        return _Join(bindings, tuple(number[v] for v in output), predicate, inputs, sign)
 
     def join(self, joins: list[_Join]) -> LogicalExpression:
-        ((bindings, kept, predicate, inputs, binding),) = joins
+        ((bindings, kept, predicate, inputs, sign),) = joins
+        if sign == "▷":
+            left, right = bindings
+            assert kept == left
+            return LogicalExpression(AntiJoin((left, right)), inputs)
+        if sign == "⟕":
+            left, right = bindings
+            assert kept == LeftJoin((left, right)).output
+            return LogicalExpression(LeftJoin((left, right)), inputs)
         if predicate is None:
-            kind = BoundPattern if binding else Pattern
+            kind = BoundPattern if sign == "⋉" else Pattern
             return LogicalExpression(kind(bindings, kept), inputs)
         left, right = bindings
         return LogicalExpression(FilteredPattern((left, right), kept, predicate), inputs)
@@ -219,15 +250,39 @@ class _Reader(Transformer[Token, Any]):
         return _Steps.merged(parts, regex.alternation)
 
     def path(self, items: list[Any]) -> LogicalExpression:
-        kind, steps, *sources = items
-        semantics = PathSemantics.SIMPLE if kind == "simple" else PathSemantics.ARBITRARY
+        kind, steps, *rest = items
+        sources = [item for item in rest if isinstance(item, Token)]
+        of_pairs = [item for item in rest if not isinstance(item, Token)]
+        if kind in ("shortest", "steps"):
+            values: tuple[PathValue, ...] = ("length",) if kind == "shortest" else ("path",)
+            labels = tuple(f"s{k}" for k in range(len(steps.inputs))) if kind == "steps" else ()
+            own = Predicate(sources[0][6:-1]) if sources else None
+            return LogicalExpression(
+                Shortest(steps.regex, values, labels, every=1, sources=own), steps.inputs
+            )
+        if kind == "trail":
+            return LogicalExpression(
+                Trail(steps.regex, tuple(range(len(steps.inputs)))), steps.inputs
+            )
+        semantics: VertexPaths = PathSemantics.ARBITRARY
+        if kind == "simple":
+            semantics = PathSemantics.SIMPLE
         if sources:
             condition = None if sources[0] == "from d" else Predicate(sources[0][6:-1])
-            return LogicalExpression(BoundPath(steps.regex, semantics, condition), steps.inputs)
+            bound = BoundPath(steps.regex, semantics, condition, bool(of_pairs))
+            return LogicalExpression(bound, (*steps.inputs, *of_pairs))
         return LogicalExpression(Path(steps.regex, semantics), steps.inputs)
+
+    def pairs(self, items: list[LogicalExpression]) -> LogicalExpression:
+        return items[0]
 
 
 _PARSER = Lark(GRAMMAR, parser="lalr", maybe_placeholders=False)
+
+
+def _call(function: str, column: str) -> AggregateCall:
+    assert function in FUNCTIONS
+    return AggregateCall(function, None if column == "*" else int(column[1:]))
 
 
 def _column(word: str, number: Mapping[str, int]) -> str:
@@ -244,6 +299,14 @@ def written(expression: LogicalExpression) -> str:
             return "{" + ", ".join(map(_scan, scans)) + "}"
         case Filter(predicate):
             return f"σ[{predicate.sql}]({parts[0]})"
+        case Aggregate(keys, calls, output, retracts=True) if output == tuple(
+            range(len(keys) + len(calls))
+        ):
+            said = ", ".join(
+                f"{call.function}({'*' if call.column is None else f'c{call.column}'})"
+                for call in calls
+            )
+            return f"γ[{', '.join(f'c{key}' for key in keys)} ; {said}]({parts[0]})"
         case Project(columns):
             return f"π[{', '.join(map(str, columns))}]({parts[0]})"
         case Union():
@@ -252,11 +315,17 @@ def written(expression: LogicalExpression) -> str:
         case Pattern(bindings, output):
             sign = " ⋉ " if isinstance(expression.operator, BoundPattern) else " ⋈ "
             return _join(bindings, output, expression.inputs, parts, "", sign)
+        case AntiJoin(bindings):
+            return _join(bindings, bindings[0], expression.inputs, parts, "", " ▷ ")
+        case LeftJoin() as join:
+            return _join(join.bindings, join.output, expression.inputs, parts, "", " ⟕ ")
         case FilteredPattern(bindings, output, predicate):
             return _join(bindings, output, expression.inputs, parts, _where(predicate))
-        case BoundPath(tree, semantics, sources):
-            path = replace(expression, operator=Path(tree, semantics))
-            return f"{written(path)} from {f'[{sources.sql}]' if sources else 'd'}"
+        case BoundPath(tree, semantics, sources, pairs):
+            below = expression.inputs[: len(parts) - pairs]
+            path = written(LogicalExpression(Path(tree, semantics), below))
+            bound = f"{path} from {f'[{sources.sql}]' if sources else 'd'}"
+            return f"{bound} ∩ <{parts[-1]}>" if pairs else bound
         case MultiwayPattern(reads, bindings, output, predicate):
             below = tuple([expression.inputs[read] for read in reads])
             names = [parts[read] for read in reads]
@@ -268,6 +337,13 @@ def written(expression: LogicalExpression) -> str:
             ]
             kind = "simple" if semantics is PathSemantics.SIMPLE else "path"
             return f"{kind}[{regex.text(tree, lambda ref: steps[int(ref)])}]"
+        case Trail(tree):
+            path = written(LogicalExpression(Path(tree), expression.inputs))
+            return "trail" + path.removeprefix("path")
+        case Shortest(tree, labels=labels, sources=sources):
+            path = written(LogicalExpression(Path(tree), expression.inputs))
+            bound = f" from [{sources.sql}]" if sources else ""
+            return ("steps" if labels else "shortest") + path.removeprefix("path") + bound
         case other:
             return repr(other)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 
 import pytest
@@ -22,6 +22,7 @@ from headrace.optimizer import Optimizer, Options, SearchResult
 from headrace.optimizer.normalization import ALWAYS_WIN, normalized
 from headrace.rules.registry import transformation_rules
 from tests.optimizer.shapes import SetCosts, query
+from tests.oracles.judgement import End, Line, valid_at, without_ends
 from tests.oracles.snapshot import Row, Snapshot
 from tests.properties.algebra import rows_of
 from tests.properties.running import shown
@@ -135,9 +136,13 @@ def check_both_sides(case: Case, edges: list[Edge], batch: int) -> None:
         for side in case.after:
             assert truth[t] == rows_of(side, valid), f"at {t}: {written(side)}"
     for plan in plans_of(case):
-        results = list(run_plan(plan, edges, batch))
+        results = [
+            Line(r.bindings, r.ts, r.exp) if r.exp >= 0 else End(r.bindings, r.ts)
+            for r in run_plan(plan, edges, batch)
+        ]
+        lines = without_ends(results)
         for t, expected in truth.items():
-            said = {r.bindings for r in results if r.ts <= t < r.exp}
+            said = valid_at(lines, t)
             assert said == expected, f"at {t}:\n{shown(plan)}"
 
 
@@ -188,11 +193,19 @@ def test_every_rule_has_a_case_in_which_it_applies() -> None:
 
 
 def test_the_sides_differ_and_have_results_on_the_streams() -> None:
-    """Before and after are different expressions, and rows come out of both."""
-    edges: list[Edge] = [(v, w, label, 0) for v in "xyz" for w in "xyz" for label in LABELS]
+    """Before and after are different expressions, and rows come out of both: of anti-joins and left
+    joins, if a label has no edges. The trails over a circle are few enough to be walked one by
+    one."""
+    circle = [("x", "y"), ("y", "z"), ("z", "x")]
+    complete = list(product("xyz", repeat=2))
     for case in EQUALITIES:
         assert case.before not in case.after or case.rule == NO_RULE, name(case)
-        assert rows_of(case.before, snapshot(edges, 0, set())), name(case)
+        text = written(case.before)
+        ends = circle if "trail" in text else complete
+        edges: list[Edge] = [(v, w, label, 0) for v, w in ends for label in LABELS]
+        without = " bc" if "▷" in text or "⟕" in text else " "
+        some = [[edge for edge in edges if edge[2] != label] for label in without]
+        assert any(rows_of(case.before, snapshot(e, 0, set())) for e in some), name(case)
 
 
 def test_written_expressions_read_back_equal() -> None:

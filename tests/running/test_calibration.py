@@ -119,6 +119,14 @@ def test_each_constant_of_the_kernels_is_covered_by_a_measured_operator(
     }
 
 
+def test_the_constants_are_fitted_to_all_measured_operators_but_trails(
+    calibration: Calibration,
+) -> None:
+    fitted = {fit.operator for fit in calibration.operators if fit.fitted}
+    assert {fit.operator for fit in calibration.operators} - fitted == {"TRAIL_PATH"}
+    assert {"AGGREGATE", "REPORT", "SEMI_JOIN", "ANTI_JOIN", "MULTIWAY_JOIN"} <= fitted
+
+
 def test_constants_that_were_not_measured_keep_their_defaults(calibration: Calibration) -> None:
     assert calibration.values.network == Constants().network
     assert calibration.values.convert == Constants().convert

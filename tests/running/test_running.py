@@ -129,7 +129,7 @@ def test_missing_or_ambiguous_files_beside_a_stored_graph_are_refused() -> None:
     with pytest.raises(UsageError, match="there is no input for g") as caught:
         inputs_of_plan(BESIDE_A_GRAPH, None, [A2Q])
     assert "--stored FILE" in caught.value.display(COMMAND_LINE)
-    with pytest.raises(UsageError, match="no such file"):
+    with pytest.raises(UsageError, match="the file does not exist"):
         inputs_of_plan(BESIDE_A_GRAPH, None, [A2Q], stored=["none.csv"])
     streams = {
         name: replace(stream, stored=False, source=Source("csv", (A2Q,)))
@@ -142,8 +142,8 @@ def test_missing_or_ambiguous_files_beside_a_stored_graph_are_refused() -> None:
 @pytest.mark.parametrize(
     ("inputs", "columns", "separator", "message"),
     [
-        (["no.csv"], None, None, "there is no such file"),
-        (["a=no*.csv"], None, None, "there is no such file"),
+        (["no.csv"], None, None, "the file does not exist"),
+        (["a=no*.csv"], None, None, "the file does not exist"),
         ([str(EXAMPLES / "a2q.csv.gz")], "src,ts", None, "trg is missing"),
         ([str(EXAMPLES / "a2q.csv.gz")], "src,src,trg", None, "src is given twice"),
         ([], "src,trg,ts", None, "no input files for them to describe"),
@@ -199,5 +199,6 @@ def test_each_error_of_the_executor_is_translated() -> None:
         spark_errors.UnsafePlanError, spark_errors.JavaMissingError,
         spark_errors.SparkFailedError, spark_errors.BudgetError, spark_errors.CancelledError,
         spark_errors.DamagedError, spark_errors.ResourceError, spark_errors.StorageError,
+        spark_errors.SinkError,
     }  # fmt: skip
     assert set(spark_errors.ExecutionError.__subclasses__()) == translated

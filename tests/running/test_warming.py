@@ -8,9 +8,15 @@ from pathlib import Path
 import pytest
 
 from bench.warm import copied, measured
+from headrace.running.warming import warm
 
 
 @pytest.mark.long
+def test_each_kernel_has_code_after_warming() -> None:
+    assert warm().left == ()
+
+
+@pytest.mark.soak
 def test_each_kernel_is_compiled_once_by_two_processes_and_then_loaded(tmp_path: Path) -> None:
     sources = copied(str(tmp_path))
     first, second = measured("two at once", sources, 2)

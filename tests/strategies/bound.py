@@ -65,12 +65,12 @@ def bound_rules(draw: st.DrawFn, vertices: Sequence[Vertex]) -> tuple[Rule, ...]
         elif bound == "closure":
             source, target = draw(st.permutations((end, other)))
             body.append(PathAtom(plus(draw(regexes(LABELS, 0))), source, target))
-    if X in ends and Y in ends and draw(st.integers(0, 3)) == 0:
+    if X in ends and Y in ends and draw(st.booleans()):
         source, target = draw(st.permutations((X, Y)))
         body.append(Atom(draw(st.sampled_from(LABELS)), source, target))
     place = draw(st.integers(0, len(body)))
     body.insert(place, PathAtom(draw(closures()), ends[0], ends[1]))
-    terms = [term for atom in body for term in (atom.source, atom.target)]
+    terms = [term for atom in body for term in atom.terms]
     names = list(dict.fromkeys(term.name for term in terms if isinstance(term, Var)))
     answer = draw(st.permutations(names))
     head = tuple(answer[: draw(st.integers(1, len(answer)))])

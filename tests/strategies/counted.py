@@ -55,7 +55,7 @@ def counted_cases(draw: st.DrawFn, gcore: bool = False, longest: int = 12) -> Ca
 @st.composite
 def _counting(draw: st.DrawFn, rule: Rule) -> Rule:
     """The rule with keys and aggregates for its head, and perhaps a condition that always holds."""
-    terms = [term for atom in rule.body for term in (atom.source, atom.target)]
+    terms = [term for atom in rule.body for term in atom.terms]
     vertices = sorted({term.name for term in terms if isinstance(term, Var)})
     keys = draw(st.lists(st.sampled_from(vertices), max_size=2, unique=True))
     named = edges_of(rule)

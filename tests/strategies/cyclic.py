@@ -1,8 +1,8 @@
-"""Random queries whose atoms form cycles, which a multiway join can compute."""
+"""Random queries of three or more atoms, which a multiway join can compute."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from hypothesis import strategies as st
@@ -21,13 +21,22 @@ SHAPES: dict[str, Shape] = {
     "triangle with a pendant": (("x", "y"), ("y", "z"), ("z", "x"), ("x", "w")),
     "diamond": (("x", "y"), ("y", "z"), ("x", "z"), ("x", "w"), ("w", "z")),
 }
+FORESTS: dict[str, Shape] = {
+    "chain": (("x", "y"), ("y", "z"), ("z", "w")),
+    "chain of four": (("x", "y"), ("y", "z"), ("z", "w"), ("w", "v")),
+    "star": (("x", "y"), ("x", "z"), ("x", "w")),
+    "star of both directions": (("y", "x"), ("x", "z"), ("w", "x"), ("x", "v")),
+    "chain with a branch": (("x", "y"), ("y", "z"), ("y", "w"), ("w", "v")),
+    "parallel edges": (("x", "y"), ("x", "y"), ("y", "z")),
+    "chain with a loop": (("x", "x"), ("x", "y"), ("y", "z")),
+}
 
 
 @st.composite
-def cyclic_rules(draw: st.DrawFn) -> tuple[Rule, ...]:
-    """A rule over a cycle of few labels, in which a closure or a derived predicate may be an
+def joined_rules(draw: st.DrawFn, shapes: Mapping[str, Shape]) -> tuple[Rule, ...]:
+    """A rule over a shape of few labels, in which a closure or a derived predicate may be an
     atom."""
-    shape = SHAPES[draw(st.sampled_from(sorted(SHAPES)))]
+    shape = shapes[draw(st.sampled_from(sorted(shapes)))]
     labels = ["a", "b"][: draw(st.integers(1, 2))]
     body: list[BodyAtom] = []
     for source, target in shape:
@@ -49,12 +58,22 @@ def cyclic_rules(draw: st.DrawFn) -> tuple[Rule, ...]:
     return (*rules, Rule("Answer", tuple(head), tuple(body)))
 
 
-@st.composite
-def cyclic_cases(draw: st.DrawFn, longest: int = 24) -> Case:
+def cyclic_cases(longest: int = 24) -> st.SearchStrategy[Case]:
     """A cyclic query over few vertices; half of the queries compare properties of edges."""
+    return joined_cases(SHAPES, longest)
+
+
+def forest_cases(longest: int = 18) -> st.SearchStrategy[Case]:
+    """A query without a cycle over few vertices; half of them compare properties of edges."""
+    return joined_cases(FORESTS, longest)
+
+
+@st.composite
+def joined_cases(draw: st.DrawFn, shapes: Mapping[str, Shape], longest: int) -> Case:
+    """A query of one of some shapes over few vertices; half of them compare properties."""
     pool: Sequence[str | int] = draw(st.sampled_from([TEXT_VERTICES, INTEGER_VERTICES]))
     pool = pool[-draw(st.sampled_from([2, 3, 3])) :]
-    rules = draw(cyclic_rules())
+    rules = draw(joined_rules(shapes))
     compares = draw(st.booleans())
     if compares:
         answer = draw(with_edges(rules[-1], ["a", "b"], pool))

@@ -11,6 +11,7 @@ from headrace.algebra.values import PropertyType
 from tests.oracles.conditions import Calc, Compare, Expr, Lit, Prop, Scalar, Vert
 from tests.oracles.query import Atom, Is, Rule, Var, Vertex
 from tests.oracles.snapshot import Edge
+from tests.strategies.derived import with_derived
 from tests.strategies.edges import with_forms
 from tests.strategies.queries import (
     INTEGER_VERTICES,
@@ -35,8 +36,14 @@ SIGNS = ["=", "<>", "<", "<=", ">", ">="]
 
 
 @st.composite
-def property_cases(draw: st.DrawFn, longest: int = 24) -> Case:
-    """A query of any kind whose rules name edges, compare properties and return them."""
+def property_cases(
+    draw: st.DrawFn, longest: int = 24, *, aggregates: bool = False, derived: bool = True
+) -> Case:
+    """A query of any kind whose rules name edges, compare properties and return them.
+
+    ``aggregates``: the answer may read the aggregates of other rules. ``derived``: the answer may
+    read heads with values.
+    """
     pool: Sequence[Vertex] = draw(st.sampled_from([TEXT_VERTICES, INTEGER_VERTICES]))
     pool = pool[-draw(st.sampled_from([2, 3, 3])) :]
     drawn = draw(st.one_of(of_edges(pool), of_edges(pool), rules(pool)))
@@ -50,6 +57,8 @@ def property_cases(draw: st.DrawFn, longest: int = 24) -> Case:
         found.append(named)
     if draw(st.booleans()):
         found = [draw(with_forms(rule, labels)) for rule in found]
+    if derived and len(answers) == 1 and (aggregates or draw(st.integers(0, 2)) == 0):
+        found = draw(with_derived(found, labels, pool, aggregates))
     case = draw(cases_of(tuple(found), pool, longest, labels))
     edges = draw(with_values(case.edges))
     query = replace(case.query, properties=tuple(PROPERTIES.items()))
@@ -61,10 +70,10 @@ def of_edges(draw: st.DrawFn, pool: Sequence[Vertex]) -> tuple[Rule, ...]:
     """One rule over few edges, and perhaps a derived predicate."""
     labels = ["a", "b"][: draw(st.integers(1, 2))]
     body = [
-        Atom(draw(st.sampled_from(labels)), atom.source, atom.target)
+        Atom(draw(st.sampled_from(labels)), atom.terms[0], atom.terms[1])
         for atom in draw(bodies(labels, pool, most=3))
     ]
-    terms = [term for atom in body for term in (atom.source, atom.target)]
+    terms = [term for atom in body for term in atom.terms]
     variables = list(dict.fromkeys(term.name for term in terms if isinstance(term, Var)))
     head = draw(st.lists(st.sampled_from(variables), min_size=1, max_size=3, unique=True))
     answer = Rule("Answer", tuple(head), tuple(body))
@@ -97,7 +106,7 @@ def with_edges(draw: st.DrawFn, rule: Rule, labels: Sequence[str], pool: Sequenc
         for i, atom in enumerate(rule.body)
     ]
     edges = [atom.edge for atom in body if isinstance(atom, Atom) and atom.edge]
-    terms = [t for a in rule.body for t in (a.source, a.target)]
+    terms = [t for a in rule.body for t in a.terms]
     vertices = sorted({t.name for t in terms if isinstance(t, Var)} - {"_"})
     count = draw(st.sampled_from([0, 1, 1, 1, 2, 3]))
     rows = [t.name for a in rule.body if isinstance(a, Is) and isinstance(t := a.vertex, Var)]

@@ -183,7 +183,7 @@ def _atoms(draw: st.DrawFn, predicates: Sequence[str], source: Term, target: Ter
 
 
 def _variables(body: tuple[BodyAtom, ...]) -> list[str]:
-    terms = [term for atom in body for term in (atom.source, atom.target)]
+    terms = [term for atom in body for term in atom.terms]
     return list(dict.fromkeys(term.name for term in terms if isinstance(term, Var)))
 
 
@@ -192,7 +192,7 @@ def rules_of(
     draw: st.DrawFn, head: str, variables: Sequence[str], body: tuple[BodyAtom, ...]
 ) -> Rule:
     """The rule, perhaps with ``_`` for a variable that occurs once."""
-    terms = [term for atom in body for term in (atom.source, atom.target)]
+    terms = [term for atom in body for term in atom.terms]
     lonely = [term for term in terms if terms.count(term) == 1 and isinstance(term, Var)]
     unnamed = [term for term in lonely if term.name not in variables]
     if unnamed and draw(st.integers(0, 2)) == 0:
@@ -204,7 +204,7 @@ def rules_of(
 @st.composite
 def alike(draw: st.DrawFn, rule: Rule, vertices: Sequence[Vertex]) -> Rule:
     """The rule with another constant, or with one for a variable that the head leaves out."""
-    terms = [term for atom in rule.body for term in (atom.source, atom.target)]
+    terms = [term for atom in rule.body for term in atom.terms]
     free = [t for t in terms if isinstance(t, Const) or t.name not in (*rule.variables, "_")]
     if not free:
         return rule

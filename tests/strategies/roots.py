@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.oracles.conditions import Calc, Expr, Lit, Prop, Vert
 from tests.oracles.query import Rule, Var
 from tests.oracles.roots import Agg, Column, Emit
+from tests.strategies.derived import kind_of, values_of
 from tests.strategies.edges import edges_of
 from tests.strategies.properties import property_cases
 from tests.strategies.queries import Case
@@ -18,9 +19,12 @@ MODES = st.sampled_from(["entering", "exit", "snapshot"])
 
 
 @st.composite
-def root_cases(draw: st.DrawFn, longest: int = 24) -> Case:
-    """A query over properties, with computed columns, aggregates or reports."""
-    case = draw(property_cases(longest))
+def root_cases(draw: st.DrawFn, longest: int = 24, *, aggregates: bool = False) -> Case:
+    """A query over properties, with computed columns, aggregates or reports.
+
+    ``aggregates``: as in :func:`property_cases`.
+    """
+    case = draw(property_cases(longest, aggregates=aggregates))
     query = case.query
     answers = [rule for rule in query.rules if rule.head == "Answer"]
     kind = draw(st.sampled_from(["computed", "aggregated", "aggregated", "aggregated", "plain"]))
@@ -60,7 +64,7 @@ def _with_computed(draw: st.DrawFn, rule: Rule, integers: bool) -> Rule:
 def _aggregated(draw: st.DrawFn, rule: Rule, shape: list[str], integers: bool) -> Rule:
     names: list[str] = []
     properties: list[tuple[str, Column]] = []
-    vertices = _vertices(rule)
+    vertices = [*_vertices(rule), *values_of(rule)]
     for i, what in enumerate(shape):
         if what == "key" and vertices and draw(st.integers(0, 2)):
             free = [name for name in vertices if name not in names]
@@ -79,8 +83,9 @@ def _aggregated(draw: st.DrawFn, rule: Rule, shape: list[str], integers: bool) -
 
 
 def _vertices(rule: Rule) -> list[str]:
-    terms = [term for atom in rule.body for term in (atom.source, atom.target)]
-    return sorted({term.name for term in terms if isinstance(term, Var)} - {"_"})
+    terms = [term for atom in rule.body for term in atom.terms]
+    names = {term.name for term in terms if isinstance(term, Var)} - {"_"}
+    return sorted(name for name in names if kind_of(name) is None)
 
 
 @st.composite
@@ -90,6 +95,10 @@ def _values(draw: st.DrawFn, rule: Rule, integers: bool, numbers: bool = False) 
     number: list[st.SearchStrategy[Expr]] = [st.sampled_from([0, 1, 2, 0.1, 1e16]).map(Lit)]
     if edges:
         number += [st.builds(Prop, st.sampled_from(edges), st.sampled_from(["n", "r", "ts"]))] * 3
+    values = values_of(rule)
+    numbers_read = [name for name in values if kind_of(name) in ("n", "r")]
+    if numbers_read:
+        number += [st.sampled_from(numbers_read).map(Vert)] * 3
     if integers and _vertices(rule):
         number.append(st.sampled_from(_vertices(rule)).map(Vert))
     simple = st.one_of(number)
@@ -101,6 +110,6 @@ def _values(draw: st.DrawFn, rule: Rule, integers: bool, numbers: bool = False) 
     if not numbers:
         if edges:
             kinds.append(st.builds(Prop, st.sampled_from(edges), st.sampled_from(["s", "b"])))
-        if _vertices(rule):
-            kinds.append(st.sampled_from(_vertices(rule)).map(Vert))
+        if _vertices(rule) or values:
+            kinds.append(st.sampled_from([*_vertices(rule), *values]).map(Vert))
     return draw(st.one_of(kinds))

@@ -29,7 +29,7 @@ def test_most_cases_have_answers_and_all_features_occur() -> None:
         truth = Truth(case.query, case.edges)
         rules = case.query.rules
         atoms = [atom for rule in rules for atom in rule.body]
-        terms = [term for atom in atoms for term in (atom.source, atom.target)]
+        terms = [term for atom in atoms for term in atom.terms]
         sources = list(case.query.source.values())
         heads = [rule.head for rule in rules]
         features = {

@@ -49,7 +49,7 @@ def _with_vertices(draw: st.DrawFn, rule: Rule, pool: Sequence[Vertex]) -> Rule:
     """The rule with further atoms of vertices, and conditions over the named ones."""
     body = list(rule.body)
     labels = sorted({atom.label for atom in body if isinstance(atom, Atom)} - {"d"})
-    terms = [term for atom in body for term in (atom.source, atom.target)]
+    terms = [term for atom in body for term in atom.terms]
     said: list[object] = []
     for number in range(draw(st.integers(1, 3))):
         vertex = draw(st.sampled_from(terms))

@@ -4,4 +4,5 @@ import App from "./App.svelte";
 import "./tokens.css";
 import "./base.css";
 
-mount(App, { target: document.getElementById("app")! });
+// In a task of its own: to evaluate the modules is one already.
+setTimeout(() => mount(App, { target: document.getElementById("app")! }));

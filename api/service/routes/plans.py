@@ -17,6 +17,7 @@ from ....documents.explanation import Explanation, Optimized
 from ....documents.memo import Memo
 from ....optimizer.trace import MOST_STEPS
 from ..bodies import MOST_ALTERNATIVES, MOST_TRACED, ExplainBody, OptimizeBody
+from ..jobs import LISTING_SECONDS
 from . import Shared
 
 PlanId = Annotated[
@@ -24,6 +25,7 @@ PlanId = Annotated[
 ]
 _DRAWN = ("text/plain", "text/html")
 _STEPS = "the maximum number of recorded steps of each kind"
+_SECONDS = "the time limit of the ranking; when it is over, the answer has the plans so far"
 
 routes = APIRouter()
 
@@ -93,5 +95,9 @@ async def _alternatives(
     request: Request,
     id: PlanId,
     limit: Annotated[int, Query(ge=1, le=MOST_ALTERNATIVES)] = 10,
+    seconds: Annotated[float, Query(gt=0, le=LISTING_SECONDS, description=_SECONDS)] = (
+        LISTING_SECONDS
+    ),
 ) -> Response:
-    return await service.answer_about(request, id, "alternatives", {"limit": limit})
+    details = {"limit": limit, "seconds": seconds}
+    return await service.answer_about(request, id, "alternatives", details)

@@ -15,6 +15,7 @@ from ..follow import MEDIA_TYPE
 from ..problems import RefusedError, problem
 from ..query import Query
 from ..query_documents import picture_document, query_document, query_line
+from ..result_files import MEDIA_TYPES, FileFormat
 from . import Shared
 
 MOST_DEAD_LETTERS = 1_000
@@ -127,15 +128,41 @@ async def _results(
         str | None, Header(pattern=r"^\d{1,15}$", description="takes precedence over `after`")
     ] = None,
 ) -> Response:
-    if service.followers.full:
-        detail = f"{service.followers.count} clients follow results already"
-        raise RefusedError(problem(429, detail, code="E-BUSY", headers={"Retry-After": "10"}))
+    _room_for_follower(service)
     if last_event_id is not None:
         after = int(last_event_id)
     events = service.followers.events(query, after or 0, tail if after is None else None)
     # Proxies must not buffer events.
     headers = {"X-Accel-Buffering": "no"}
     return StreamingResponse(events, headers=headers, media_type=MEDIA_TYPE)
+
+
+@routes.get(
+    "/{id}/results/file",
+    summary="The kept results as a file: JSON lines, CSV or Parquet",
+    response_class=StreamingResponse,
+    responses={
+        200: {"content": {kind: {"schema": {"type": "string"}} for kind in MEDIA_TYPES.values()}}
+    },
+)
+async def _results_file(
+    service: Shared,
+    query: Named,
+    format: Annotated[FileFormat, Parameter(description="the format of the file")] = "jsonl",
+) -> Response:
+    _room_for_follower(service)
+    name = f"results-{query.kept.id}.{format}"
+    return StreamingResponse(
+        service.followers.file(query, format),
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        media_type=MEDIA_TYPES[format],
+    )
+
+
+def _room_for_follower(service: Shared) -> None:
+    if service.followers.full:
+        detail = f"{service.followers.count} clients follow results already"
+        raise RefusedError(problem(429, detail, code="E-BUSY", headers={"Retry-After": "10"}))
 
 
 @routes.get(

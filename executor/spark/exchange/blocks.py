@@ -1,5 +1,7 @@
 """Blocks: the rows that leave the last stage of a plan.
 
+Results leave it as RESULTS, or, where Headrace writes the result files itself, as PART.
+
 This module imports nothing: Spark starts a Python process only to ask which state a stage keeps,
 and the process imports this module.
 """
@@ -9,6 +11,9 @@ RESULTS = "results"
 
 LATE = "late"
 """Late edges as JSON lines."""
+
+PART = "part"
+"""A file of results, as JSON (:class:`headrace.executor.spark.results.parts.Part`)."""
 
 REPORT = "report"
 """The metrics of a partition of a stage, as JSON."""

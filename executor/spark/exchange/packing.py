@@ -19,12 +19,14 @@ import pandas as pd
 import pyarrow as pa
 from pyspark import TaskContext
 
-from ...partitions import partitions_of
+from ....algebra.plan import PhysicalPlan
+from ...cells import Mask
 from ...scans import ScanInput
-from ...stages import Flow
-from ...watermarks import NEVER, Seen
-from .columns import carried
+from ...stages import Flow, Stage
+from ...watermarks import NEVER, Seen, streams_read
+from .hashed import Placing
 from .late import LATE_SOURCE, NO_SOURCE
+from .wire import scan_inputs_of
 
 PARTITION = "partition"
 """The column that messages are grouped by; it holds one of :func:`partition_keys`."""
@@ -37,6 +39,12 @@ NO_STREAM = -1
 
 END = -2
 """The scan input number of the row that marks the end of the input."""
+
+SLICE = "slice"
+"""The kind of a row of Spark that has the path of a slice of the spool as its payload.
+
+The stage that receives it reads and packs the slice itself.
+"""
 _MASK = 0xFFFFFFFF
 _WATERMARK_COLUMNS = ["of", "clock"]
 
@@ -53,7 +61,8 @@ class Message:
         source: the sender's number.
         number: the position of the message among the sender's messages of a batch.
         now: the largest ts that the sender has seen, in ticks.
-        payload: the content.
+        payload: the content. Rows for a receiver in the same process are not an Arrow stream, but
+            the record batch itself.
     """
 
     partition: int
@@ -61,7 +70,11 @@ class Message:
     source: int
     number: int
     now: int
-    payload: bytes = b""
+    payload: bytes | pa.RecordBatch = b""
+
+
+Sent = Iterator[Sequence[Message]]
+"""Messages in the order in which they are sent; those of one sequence may go into one batch."""
 
 
 @cache
@@ -92,18 +105,49 @@ def _murmur3(value: int) -> int:
     return result - (1 << 32) if result >= 1 << 31 else result
 
 
-def scan_input_packer(
+def stage_sender(
+    plan: PhysicalPlan, stage: Stage, *, waits: bool
+) -> Callable[[Iterable[pa.RecordBatch]], Sent]:
+    """Returns the function that turns rows of a plan's scan inputs into messages to its first
+    stage.
+
+    ``waits`` tells whether rows wait for a watermark; :func:`scan_input_sender` has the rest.
+    """
+    by_port = scan_inputs_of(plan, stage)
+    # Two inputs of the stage may read the same scan input: its rows are selected once.
+    distinct = tuple(dict.fromkeys(by_port))
+    flows = [
+        (distinct.index(scan_input), flow)
+        for scan_input, flow in zip(by_port, stage.inputs, strict=True)
+    ]
+    streams = [stream.name for stream in streams_read(plan)] if waits else None
+    return scan_input_sender(flows, distinct, plan.parallelism, streams)
+
+
+def stage_packer(
+    plan: PhysicalPlan, stage: Stage, *, waits: bool
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Returns the function that packs rows of a plan's scan inputs for its first stage.
+
+    Spark applies the function. The arguments are those of :func:`stage_sender`.
+    """
+    send = stage_sender(plan, stage, waits=waits)
+    partitions = plan.parallelism
+    return lambda batches: (packed(messages, partitions) for messages in send(batches))
+
+
+def scan_input_sender(
     flows: Sequence[tuple[int, Flow]],
     scan_inputs: Sequence[ScanInput],
     partitions: int,
     streams: Sequence[str] | None = None,
-) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Returns the function that packs rows of scan inputs into messages to the first stage.
+) -> Callable[[Iterable[pa.RecordBatch]], Sent]:
+    """Returns the function that turns rows of scan inputs into messages to the first stage.
 
-    Spark applies the function to rows of
-    :func:`headrace.executor.spark.reading.scan_rows.scan_input_rows`, or, where rows wait for a
-    watermark, of :func:`headrace.executor.spark.reading.scan_rows.waiting_rows`. With a watermark
-    each partition gets the largest ts of each stream, otherwise the largest ts of all.
+    The rows are those of :func:`headrace.executor.spark.reading.scan_rows.scan_input_rows`, or,
+    where rows wait for a watermark, of
+    :func:`headrace.executor.spark.reading.scan_rows.waiting_rows`. With a watermark each partition
+    gets the largest ts of each stream, otherwise the largest ts of all.
 
     Args:
         flows: for each port of the stage its scan input's number, and how rows are distributed.
@@ -112,9 +156,9 @@ def scan_input_packer(
         streams: the names of streams by number, where rows wait for a watermark.
     """
 
-    hashed_by = [_hashed_column(scan_inputs, scan_input, flow) for scan_input, flow in flows]
+    places = [Placing(flow, scan_inputs, scan_input) for scan_input, flow in flows]
 
-    def pack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def send(batches: Iterable[pa.RecordBatch]) -> Sent:
         context = TaskContext.get()
         source = 0 if context is None else context.partitionId()
         number, now, ended = 0, NEVER, False
@@ -131,24 +175,17 @@ def scan_input_packer(
             else:
                 seen |= _seen(batch, streams)
                 of_scan_inputs = _of_scan_inputs(batch)
-            for partition, rows in _spread(of_scan_inputs, flows, hashed_by, partitions):
-                message = Message(partition, "rows", source, number, now, arrow_bytes(rows))
-                yield packed([message], partitions)
+            for partition, rows in _spread(of_scan_inputs, flows, places, partitions):
+                yield [Message(partition, "rows", source, number, now, rows)]
                 number += 1
         if streams is not None:
             times = json.dumps(asdict(seen)).encode()
-            yield packed(
-                [Message(k, "seen", source, number + k, now, times) for k in range(partitions)],
-                partitions,
-            )
+            yield [Message(k, "seen", source, number + k, now, times) for k in range(partitions)]
         elif partitions > 1 or not number or ended:
             kind: Literal["rows", "end"] = "end" if ended else "rows"
-            yield packed(
-                [Message(k, kind, source, number + k, now) for k in range(partitions)],
-                partitions,
-            )
+            yield [Message(k, kind, source, number + k, now) for k in range(partitions)]
 
-    return pack
+    return send
 
 
 def _seen(batch: pa.RecordBatch, streams: Sequence[str]) -> Seen:
@@ -170,7 +207,7 @@ def _of_scan_inputs(batch: pa.RecordBatch) -> pa.RecordBatch:
 def _spread(
     batch: pa.RecordBatch,
     flows: Sequence[tuple[int, Flow]],
-    hashed_by: Sequence[tuple[str, bool]],
+    places: Sequence[Placing],
     partitions: int,
 ) -> Iterator[tuple[int, pa.RecordBatch]]:
     """Yields each partition that gets rows, with its rows (port, src, trg, ts and properties)."""
@@ -194,10 +231,14 @@ def _spread(
                 parts[0].append(own)
                 for part in parts[1:]:
                     part.append(_without_source(own))
+            case "hypercube":
+                placed = places[port].in_cells(own)
+                for k, part in enumerate(parts):
+                    on = placed.on(k)
+                    copies = _without_source(own, ~placed.counted_on(k))
+                    part.append(copies.filter(pa.array(on)))
             case _:
-                name, as_integers = hashed_by[port]
-                values = own[name].cast(pa.int64()) if as_integers else own[name]
-                target = partitions_of(values, partitions)
+                target = places[port].parts(own, flow.column, partitions)
                 for k, part in enumerate(parts):
                     part.append(own.filter(pa.array(target == k)))
     for k, part in enumerate(parts):
@@ -206,27 +247,19 @@ def _spread(
             yield k, pa.Table.from_batches(filled).combine_chunks().to_batches()[0]
 
 
-def _without_source(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """The rows with :data:`NO_SOURCE`, since copies of them have their edges' source."""
+def _without_source(rows: pa.RecordBatch, mask: Mask | None = None) -> pa.RecordBatch:
+    """The rows with :data:`NO_SOURCE`, since copies of them have their edges' source.
+
+    With a mask only its rows lose their source.
+    """
     if LATE_SOURCE not in rows.schema.names:
         return rows
     position = rows.schema.get_field_index(LATE_SOURCE)
-    no_source = pa.array(np.full(rows.num_rows, NO_SOURCE, np.int32))
-    return rows.set_column(position, rows.schema.field(position), no_source)
-
-
-def _hashed_column(scan_inputs: Sequence[ScanInput], number: int, flow: Flow) -> tuple[str, bool]:
-    """The column by which the rows of a scan input are hashed, and whether it holds integers.
-
-    Integers may travel as text; their hash is that of the integer.
-    """
-    scan_input = scan_inputs[number]
-    if flow.spread != "hash":
-        return "src", False
-    field = scan_input.returned[flow.column]
-    if field[0] in ("src", "trg"):
-        return field[0], field[1] == "integer"
-    return carried(scan_inputs).get(field, "ts"), False
+    sources = rows.column(position).to_numpy(zero_copy_only=False)
+    left = np.full(rows.num_rows, NO_SOURCE, np.int32)
+    if mask is not None:
+        left = np.where(mask, left, sources).astype(np.int32)
+    return rows.set_column(position, rows.schema.field(position), pa.array(left))
 
 
 def packed(messages: Sequence[Message], partitions: int) -> pa.RecordBatch:
@@ -239,9 +272,13 @@ def packed(messages: Sequence[Message], partitions: int) -> pa.RecordBatch:
             "source": pa.array([m.source for m in messages], pa.int32()),
             "number": pa.array([m.number for m in messages], pa.int32()),
             "now": pa.array([m.now for m in messages], pa.int64()),
-            "payload": pa.array([m.payload for m in messages], pa.binary()),
+            "payload": pa.array([_bytes_of(m.payload) for m in messages], pa.binary()),
         }
     )
+
+
+def _bytes_of(payload: bytes | pa.RecordBatch) -> bytes:
+    return arrow_bytes(payload) if isinstance(payload, pa.RecordBatch) else payload
 
 
 def bytes_of_frame(frame: pd.DataFrame) -> bytes:
@@ -263,6 +300,8 @@ def arrow_bytes(batch: pa.RecordBatch, compression: Literal["zstd"] | None = Non
     return sink.getvalue().to_pybytes()
 
 
-def table_of(data: bytes) -> pa.Table:
-    """The rows of an Arrow stream."""
-    return pa.ipc.open_stream(data).read_all()
+def table_of(payload: bytes | pa.RecordBatch) -> pa.Table:
+    """The rows of an Arrow stream, or of a record batch."""
+    if isinstance(payload, pa.RecordBatch):
+        return pa.Table.from_batches([payload])
+    return pa.ipc.open_stream(payload).read_all()

@@ -14,12 +14,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ....algebra.physical import Rewindow
+from ....algebra.physical import AggregateRows, Rewindow
 from ....algebra.plan import PhysicalPlan
 from ....algebra.values import PropertyType, VertexType
 from ...batch import FOREVER, Batch, IntArray, lasting
 from ...checking import widths_of
 from ...dictionary import Dictionary
+from ...encoding import encode
 from ...kernels import vertices as kernel
 from ...scans import ScanInput, scan_inputs
 from ...stages import Flow, Stage
@@ -78,6 +79,19 @@ def runs_wire(plan: PhysicalPlan, stage: Stage) -> RowWire:
     widths = widths_of(plan)
     flows = [Flow(node, node, widths[node], "stay") for node in nodes]
     return RowWire(flows, value_types(plan))
+
+
+def open_rows_wire(plan: PhysicalPlan, stage: Stage) -> tuple[RowWire, int] | None:
+    """The wire of the open rows of a stage's AGGREGATE, and the number of columns of their key.
+
+    None if the stage has no AGGREGATE, or one with a period, which leaves no row open.
+    """
+    for i in stage.nodes:
+        operator = plan.nodes[i].operator
+        if isinstance(operator, AggregateRows) and operator.every is None and operator.final:
+            width = len(operator.keys) + len(operator.aggregates)
+            return RowWire([Flow(i, i, width, "stay")], value_types(plan)), len(operator.keys)
+    return None
 
 
 def scan_inputs_of(plan: PhysicalPlan, stage: Stage) -> tuple[ScanInput, ...]:
@@ -155,7 +169,7 @@ class ScanInputWire:
             own = _of_port(rows, i, len(self._flows))
             if own.num_rows:
                 edges = self._edges(own, scan_input).combine_chunks().to_batches()[0]
-                batches[flow.port] = scan_input.encode(edges, dictionary)
+                batches[flow.port] = encode(scan_input, edges, dictionary)
         return batches
 
     def _edges(self, rows: pa.Table, scan_input: ScanInput) -> pa.Table:
@@ -199,6 +213,10 @@ class RowWire:
             f"{kind[0]}{j}": ARROW_TYPES[kind] for j in range(self._width) for kind in self._types
         }
         self.schema = pa.schema({"port": pa.int32(), **values, "ts": pa.int64(), "exp": pa.int64()})
+
+    def columns_of(self, j: int) -> list[str]:
+        """The Arrow columns of column ``j`` of a relation."""
+        return [f"{kind[0]}{j}" for kind in self._types]
 
     def rows(self, port: int, batch: Batch, dictionary: Dictionary) -> pa.RecordBatch:
         """Decodes a batch to rows of the input at position ``port``."""

@@ -27,7 +27,7 @@ class ExecutionError(Exception):
 
 
 class JavaMissingError(ExecutionError):
-    """There is no Java runtime that Spark can run on."""
+    """Spark finds no Java runtime to run on."""
 
 
 class SparkFailedError(ExecutionError):
@@ -69,6 +69,22 @@ class OtherQueryError(ExecutionError):
 
 class OutputError(ExecutionError):
     """The place for the results cannot be used."""
+
+
+class SinkError(ExecutionError):
+    """Spark's sink, such as that of Kafka, does not take the results of a batch.
+
+    Args:
+        place: the sink, for people.
+        reason: why, in the words of the sink.
+    """
+
+    def __init__(self, place: str, reason: str) -> None:
+        super().__init__(
+            f"The results cannot be written to {place}: {reason.rstrip('.')}.",
+            "Check that it can be reached from here, and that its address and options are right. "
+            "The same run goes on from its checkpoint, and no result is lost.",
+        )
 
 
 class StorageError(ExecutionError):

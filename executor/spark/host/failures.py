@@ -14,6 +14,7 @@ from .errors import (
     BudgetError,
     ChangedInputError,
     CheckpointFailedError,
+    DamagedError,
     ExecutionError,
     InputError,
     SlowStartError,
@@ -28,6 +29,7 @@ _OF_CHECKPOINT = re.compile(
 )
 _OVER_BUDGET = re.compile(r"StepBudgetError: (.*)")
 _CHANGED = re.compile(r"ChangedInputError: (.*)")
+_DAMAGED = re.compile(r"DamagedError: (.*) is damaged: ")
 _LENIENT = Remedy("strict", "run without stopping at such rows")
 _SEE_ALL = Remedy("logs", "see all that Spark says")
 
@@ -43,6 +45,9 @@ def failure_of(error: Exception) -> ExecutionError:
     changed = _CHANGED.search(str(error))
     if changed is not None:
         return ChangedInputError(changed[1])
+    damaged = _DAMAGED.search(str(error))
+    if damaged is not None:
+        return DamagedError(damaged[1])
     short = error_in(str(error))
     if short is not None:
         return short

@@ -29,7 +29,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ....algebra.plan import PhysicalPlan, PlanStream
+from ....algebra.plan import PhysicalPlan
+from ....algebra.plan_parts import PlanStream
 from ....algebra.remedy import Remedy
 from ....catalog.edges import EdgeFile, EdgeFileError, RejectedRowError, check_not_empty, read
 from ....catalog.model import PropertyType, VertexType
@@ -162,10 +163,22 @@ def spool(
         raise DamagedError(folder / _MANIFEST)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    spooling = _Spooling(folder, plan, inputs)
+    replay = Replay(folder, plan, inputs)
+    writer = _SliceWriter(folder, in_order=not in_disorder(plan))
     with RejectedRows(rejected) as aside:
-        finished = spooling.run(aside, largest_slice, slice_length, strict=strict, on_read=on_read)
+        slices = replay.slices(aside, largest_slice, slice_length, strict=strict, on_read=on_read)
+        ends = tuple(writer.write(slices))
         check_unchanged(described, inputs)
+    finished = Spool(
+        folder,
+        replay.vertex_type,
+        replay.edges,
+        replay.relevant,
+        replay.rejected,
+        ends,
+        tuple((column, kind) for (_, kind), column in replay.properties.items()),
+        tuple(writer.digests),
+    )
     manifest = {
         **{k: v for k, v in asdict(finished).items() if k != "folder"},
         "version": _VERSION,
@@ -194,12 +207,23 @@ def _opened(folder: Path) -> tuple[dict[str, Any], Spool] | None:
     return manifest, finished
 
 
-class _Spooling:
-    """Reads all inputs once and writes the slices."""
+class Replay:
+    """Reads the files of a plan's streams once, and gives the edges in slices.
+
+    Attributes:
+        vertex_type: the type of vertices in the slices.
+        properties: the column of each property that the plan reads.
+        edges: the number of edges in the inputs.
+        relevant: the number of edges with a label that the plan reads.
+        rejected: the number of rows that are not edges.
+
+    The numbers are complete with the first slice, since the inputs are sorted.
+    """
 
     def __init__(self, folder: Path, plan: PhysicalPlan, inputs: Inputs) -> None:
-        self._folder = folder
-        self._properties = properties_of(scan_inputs(plan))
+        """``folder`` is for sorted runs of large inputs, ``inputs`` the files by stream."""
+        self._runs = folder / "_runs"
+        self.properties = properties_of(scan_inputs(plan))
         self._files = tuple(_files(plan, inputs))
         self._labels = {
             stream: pa.array(sorted({s.label for _, s in plan.scans if s.stream == stream}))
@@ -207,52 +231,47 @@ class _Spooling:
         }
         types = {stream.vertex_type for stream in plan.streams}
         # One column holds the vertices of all streams; a scan input reads integers out of text.
-        self._vertex_type: VertexType = types.pop() if len(types) == 1 else "string"
+        self.vertex_type: VertexType = types.pop() if len(types) == 1 else "string"
         self._arrival = ReplayOrder(streams_read(plan)) if in_disorder(plan) else None
-        self._edges = self._relevant = self._bad = 0
-        self._digests: list[str] = []
+        self.edges = self.relevant = self.rejected = 0
 
-    def run(
+    def slices(
         self,
         rejected: RejectedRows,
-        largest_slice: int,
-        slice_length: int | None,
+        largest_slice: int = LARGEST_SLICE,
+        slice_length: int | None = None,
         *,
-        strict: bool,
-        on_read: ReadProgress | None,
-    ) -> Spool:
-        vertex = ARROW_TYPES[self._vertex_type]
+        strict: bool = False,
+        on_read: ReadProgress | None = None,
+    ) -> Iterator[pa.Table]:
+        """Yields the slices; :func:`spool` describes the arguments and errors.
+
+        The columns are stream, label, src, trg, ts and those of :attr:`properties`. If a stream may
+        be out of order, rows without a label move the watermark, and rows with the ts
+        :data:`headrace.executor.batch.FOREVER` end their stream.
+        """
+        vertex = ARROW_TYPES[self.vertex_type]
         name = pa.dictionary(pa.int32(), pa.string())
         edge = {"stream": name, "label": name, "src": vertex, "trg": vertex, "ts": pa.int64()}
-        properties = {column: kind for (_, kind), column in self._properties.items()}
-        schema = pa.schema({**edge, **{name: ARROW_TYPES[k] for name, k in properties.items()}})
-        runs = self._folder / "_runs"
+        columns = {column: ARROW_TYPES[kind] for (_, kind), column in self.properties.items()}
+        schema = pa.schema({**edge, **columns})
         by = "ts"
         if self._arrival is not None:
             by = ORDER
             schema = schema.append(pa.field(ORDER, pa.int64()))
-        sorter = TimeSorter(schema, runs, by=by)
+        sorter = TimeSorter(schema, self._runs, by=by)
         for rows in self._relevant_rows(rejected, strict, on_read):
             sorter.add(rows.cast(schema))
-        if self._arrival is not None and self._relevant:
+        if self._arrival is not None and self.relevant:
             for end in self._arrival.ends(schema):
                 sorter.add(end)
         if slice_length is None:
             cut = slices_of_sizes(sorter.sorted(), _slice_sizes(largest_slice))
         else:
             cut = slices_by_time(sorter.sorted(), slice_length, by)
-        ends = self._write_slices(cut)
-        shutil.rmtree(runs, ignore_errors=True)
-        return Spool(
-            self._folder,
-            self._vertex_type,
-            self._edges,
-            self._relevant,
-            self._bad,
-            tuple(ends),
-            tuple(properties.items()),
-            tuple(self._digests),
-        )
+        for table in cut:
+            yield table if self._arrival is None else table.drop_columns([ORDER])
+        shutil.rmtree(self._runs, ignore_errors=True)
 
     def _relevant_rows(
         self, rejected: RejectedRows, strict: bool, on_read: ReadProgress | None
@@ -269,16 +288,16 @@ class _Spooling:
             report = _shifted(on_read, sum(sizes[:position]), sum(sizes))
             try:
                 for batch in read(file, strict=strict, on_progress=report):
-                    self._edges += batch.edges.num_rows
-                    self._bad += rejected.write(map(asdict, batch.rejected))
+                    self.edges += batch.edges.num_rows
+                    self.rejected += rejected.write(map(asdict, batch.rejected))
                     is_read = pc.is_in(batch.edges["label"], self._labels[stream])
                     kept = batch.edges.filter(is_read)
-                    self._relevant += kept.num_rows
+                    self.relevant += kept.num_rows
                     if order is not None:
-                        rows = _with_stream(batch.edges, stream, self._properties)
+                        rows = with_stream(batch.edges, stream, self.properties)
                         yield order.placed(rows, is_read)
                     elif kept.num_rows:
-                        yield _with_stream(kept, stream, self._properties)
+                        yield with_stream(kept, stream, self.properties)
             except EdgeFileError as error:
                 raise InputError(str(error)) from error
             except RejectedRowError as error:
@@ -295,17 +314,26 @@ class _Spooling:
             except EdgeFileError as error:
                 raise InputError(f"The stream {stream!r} has no rows: {error}") from error
 
-    def _write_slices(self, tables: Iterable[pa.Table]) -> Iterator[int]:
+
+class _SliceWriter:
+    """Writes the slices of a spool, with their digests."""
+
+    def __init__(self, folder: Path, *, in_order: bool) -> None:
+        self._folder = folder
+        self._in_order = in_order
+        self.digests: list[str] = []
+
+    def write(self, tables: Iterable[pa.Table]) -> Iterator[int]:
+        """Writes each table; yields the number of edges with a label so far."""
         end = 0
         for number, (table, is_last) in enumerate(_with_last(tables)):
             path = self._folder / f"edges-{number:08}.parquet"
-            rows = table if self._arrival is None else table.drop_columns([ORDER])
-            whole = _with_end(rows) if is_last and self._arrival is None else rows
+            whole = _with_end(table) if is_last and self._in_order else table
             data = io.BytesIO()
             pq.write_table(whole, data, compression="zstd")
             with written_aside(path) as file:
                 file.write(data.getbuffer())
-            self._digests.append(hashlib.sha256(data.getbuffer()).hexdigest())
+            self.digests.append(hashlib.sha256(data.getbuffer()).hexdigest())
             _order(path, number)
             end += len(table) - table["label"].null_count
             yield end
@@ -375,7 +403,8 @@ def _shifted(report: ReadProgress | None, before: int, total: int) -> ReadProgre
     return None if report is None else lambda done, _: report(before + done, total)
 
 
-def _with_stream(edges: pa.RecordBatch, stream: str, properties: Mapping[Field, str]) -> pa.Table:
+def with_stream(edges: pa.RecordBatch, stream: str, properties: Mapping[Field, str]) -> pa.Table:
+    """Edges in the columns of slices; a property that they lack is null."""
     columns = {name: edges[name] for name in ("label", "src", "trg", "ts")}
     columns["stream"] = pa.repeat(pa.scalar(stream), edges.num_rows)
     for (name, kind), column in properties.items():

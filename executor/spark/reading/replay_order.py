@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ....algebra.plan import PlanStream
+from ....algebra.plan_parts import PlanStream
 from ...batch import FOREVER
 
 ORDER: Final = "order"

@@ -5,8 +5,9 @@ In: a streaming DataFrame of edges (stream, label, src, trg, ts, and properties 
 (:mod:`headrace.executor.spark.exchange.packing`).
 
 Spark SQL does the selection, so that the JVM and the source can apply it early. Packing costs one
-pass through a Python worker before the exchange. Messages carry no expiry: the stage computes the
-expiry of an edge from its ts (:meth:`headrace.executor.scans.ScanInput.expiry`).
+pass through a Python worker before the exchange. Files do not come this way
+(:mod:`headrace.executor.spark.reading.slice_rows`). Messages carry no expiry: the
+stage computes the expiry of an edge from its ts (:meth:`headrace.executor.scans.ScanInput.expiry`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_, or_
-from typing import Literal
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
@@ -29,35 +29,24 @@ from ...stages import Stage
 from ...watermarks import streams_read
 from ..exchange.columns import SQL_TYPES, carried, columns_of
 from ..exchange.late import LATE_SOURCE, NO_SOURCE, sources_of
-from ..exchange.packing import END, NO_STREAM, PACKED, scan_input_packer
+from ..exchange.packing import END, NO_STREAM, PACKED, stage_packer
 from ..exchange.wire import scan_inputs_of, text_or_integers
-
-ArrivalOrder = Literal["in order", "replayed", "live"]
-"""How edges arrive.
-
-In order: sorted by ts over all streams. Replayed: from files, each stream out of order by at most
-its delay. Live: like replayed, but a stream may also be idle.
-"""
 
 
 def packed_scan_input_rows(
-    edges: DataFrame, plan: PhysicalPlan, stage: Stage, arrival: ArrivalOrder
+    edges: DataFrame, plan: PhysicalPlan, stage: Stage, *, waits: bool
 ) -> DataFrame:
-    """Packs the rows of all scan inputs into messages to the partitions of the first stage."""
-    by_port = scan_inputs_of(plan, stage)
-    # Two inputs of the stage may read the same scan input: its rows are selected once.
-    distinct = tuple(dict.fromkeys(by_port))
-    flows = [
-        (distinct.index(scan_input), flow)
-        for scan_input, flow in zip(by_port, stage.inputs, strict=True)
-    ]
-    if arrival == "in order":
-        pack = scan_input_packer(flows, distinct, plan.parallelism)
+    """Packs the rows of all scan inputs into messages to the partitions of the first stage.
+
+    With ``waits`` the edges are live: each stream may be out of order by at most its delay, or
+    idle, and rows wait for the watermark. Otherwise the edges are in order.
+    """
+    distinct = tuple(dict.fromkeys(scan_inputs_of(plan, stage)))
+    pack = stage_packer(plan, stage, waits=waits)
+    if not waits:
         return scan_input_rows(edges, distinct).mapInArrow(pack, PACKED)
     streams = [stream.name for stream in streams_read(plan)]
-    pack = scan_input_packer(flows, distinct, plan.parallelism, streams)
-    rows = waiting_rows(edges, distinct, streams, sources_of(plan), clock=arrival == "live")
-    return rows.mapInArrow(pack, PACKED)
+    return waiting_rows(edges, distinct, streams, sources_of(plan)).mapInArrow(pack, PACKED)
 
 
 def scan_input_rows(edges: DataFrame, scan_inputs: Sequence[ScanInput]) -> DataFrame:
@@ -87,8 +76,6 @@ def waiting_rows(
     scan_inputs: Sequence[ScanInput],
     streams: Sequence[str],
     sources: Sequence[tuple[str, str]],
-    *,
-    clock: bool,
 ) -> DataFrame:
     """Returns the rows of :func:`scan_input_rows`, with columns for the watermark and late edges.
 
@@ -100,8 +87,8 @@ def waiting_rows(
     - :data:`headrace.executor.spark.exchange.late.LATE_SOURCE`.
     - ``of``: the position of the edge's stream in ``streams``, or
       :data:`headrace.executor.spark.exchange.packing.NO_STREAM` for a stored graph.
-    - ``clock``: the start of the micro-batch in milliseconds, or null without ``clock``. Spark logs
-      the start before it runs the batch, so a batch that is run again has the same.
+    - ``clock``: the start of the micro-batch in milliseconds. Spark logs the start before it runs
+      the batch, so a batch that is run again has the same.
     """
     columns = _Columns.of(scan_inputs)
     typed = edges.select("stream", "label", "ts", *columns.typed())
@@ -109,7 +96,7 @@ def waiting_rows(
         sf.when(columns.selects(scan_input), sf.lit(i)) for i, scan_input in enumerate(scan_inputs)
     ]
     exploded = sf.posexplode_outer(sf.array_compact(sf.array(*numbers))).alias("copy", "number")
-    started = sf.unix_millis(sf.current_timestamp()) if clock else sf.lit(None).cast("bigint")
+    started = sf.unix_millis(sf.current_timestamp())
     source = _first_of(
         [
             (sf.col("stream") == stream) & (sf.col("label") == label)

@@ -1,9 +1,11 @@
-"""Live sources, and stored graphs beside them, as DataFrames of edges.
+"""Live sources, and stored graphs beside them: rows from Spark, and how they become edges.
 
-In: sources of a catalog. Out: for each source a DataFrame for
-:func:`headrace.executor.spark.stream.edges_of`. Python workers check the rows, as a replay checks
-the rows of files. A row that is not an edge is written to a folder. The name of the file has the
-number of the micro-batch, so a batch that is run again replaces its own file.
+In: sources of a catalog. Out: for each source its rows, with the function that checks them in
+Python workers, as a replay checks the rows of files. The same pass selects the rows of a plan's
+scan inputs and packs them into messages (:func:`packed_sources`).
+
+A row that is not an edge is written to a folder. The name of the file has the number of the
+micro-batch, so a batch that is run again replaces its own file.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -21,7 +24,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from ....algebra.plan import PhysicalPlan, PlanStream
+from ....algebra.plan import PhysicalPlan
+from ....algebra.plan_parts import PlanStream
 from ....catalog.edges import (
     EdgeFile,
     EdgeFileError,
@@ -32,23 +36,86 @@ from ....catalog.edges import (
 )
 from ....catalog.live import LiveSource, edges_of_messages
 from ....catalog.rows import Expectation, checked_rows
-from ...scans import OWN_TIME
-from ..exchange.columns import SQL_TYPES
+from ...scans import OWN_TIME, scan_inputs
+from ..exchange.columns import properties_of
+from ..exchange.packing import PACKED, packed
 from ..host.errors import InputError
 from ..host.files import written_aside
 from ..session.settings import readable
 from .fingerprint import FileState, check_unchanged, fingerprint
-from .replay import file_for
+from .replay import file_for, with_stream
+from .selection import Arrival, Timed, edge_sender
+from .slice_rows import FILES
 
-_FILES = "path string, modificationTime timestamp, length bigint, content binary"
-"""The schema of Spark's source ``binaryFile``; Headrace selects no column but the path."""
 _LAYOUT_OPTIONS = ("sep", "delimiter", "header")
 """Options for the parser of Headrace, which Spark must not see."""
 _MESSAGE_POSITION = ("topic", "partition", "offset")
 """Columns with the position of a message in its source."""
 
+_CLOCK = "headrace_clock"
+"""The column with the start of a micro-batch, beside those of a source."""
+
 Frames = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 """A function for ``DataFrame.mapInArrow``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unchecked:
+    """Rows of a source that are not checked yet.
+
+    Attributes:
+        stream: the name of the stream or stored graph.
+        rows: the rows, in the columns of the source.
+        checked: turns the rows into edges, and sets aside those that are none.
+    """
+
+    stream: str
+    rows: DataFrame
+    checked: Frames
+
+
+def packed_sources(sources: Sequence[Unchecked], plan: PhysicalPlan, arrival: Arrival) -> DataFrame:
+    """Messages to the first stage of a plan, from the rows of all sources in one pass.
+
+    With one partition the messages come in one task, which is that of the stage, so Spark moves no
+    rows between tasks. A sender is then a source; otherwise it is a task.
+    """
+    document, properties = plan.to_json(), properties_of(scan_inputs(plan))
+    partitions = plan.parallelism
+    # Spark logs the start of a batch before the batch, so one that runs again has the same.
+    clock = sf.unix_millis(sf.current_timestamp()).alias(_CLOCK)
+
+    def packer_of(number: int, source: Unchecked) -> Frames:
+        stream, checked = source.stream, source.checked
+
+        def pack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            started: list[int] = []
+
+            def rows() -> Iterator[pa.RecordBatch]:
+                for batch in batches:
+                    if batch.num_rows and not started:
+                        started.append(batch[_CLOCK][0].as_py())
+                    yield batch.drop_columns([_CLOCK])
+
+            def edges() -> Iterator[Timed]:
+                for batch in checked(rows()):
+                    yield with_stream(batch, stream, properties), started[0] if started else None
+
+            for sent in edge_sender(document, arrival)(edges()):
+                if partitions > 1:
+                    yield packed(sent, partitions)
+                else:
+                    yield packed([replace(message, source=number) for message in sent], 1)
+
+        return pack
+
+    frames = []
+    for number, source in enumerate(sources):
+        rows = source.rows.select("*", clock)
+        rows = rows if partitions > 1 else rows.coalesce(1)
+        frames.append(rows.mapInArrow(packer_of(number, source), PACKED))
+    messages = reduce(DataFrame.union, frames)
+    return messages if partitions > 1 or len(frames) == 1 else messages.coalesce(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +158,10 @@ class Aside:
             file.write("".join(line + "\n" for line in lines).encode(errors="backslashreplace"))
 
 
-def live_frame(
+def live_rows(
     spark: SparkSession, source: LiveSource, plan: PhysicalPlan, aside: Aside
-) -> DataFrame:
-    """Returns the streaming DataFrame of the edges of a live source.
+) -> list[Unchecked]:
+    """Returns the rows of a live source as streaming DataFrames, one for each followed folder.
 
     Raises:
         InputError: if Spark cannot open the source, or the source lacks a column.
@@ -113,8 +180,9 @@ def live_frame(
             _hint(source.source.format),
         ) from error
     if source.message is not None:
-        return _of_messages(frame, file_for(source.message, plan, stream), aside)
-    return _of_columns(frame, source, expected, aside)
+        layout = file_for(source.message, plan, stream)
+        return [Unchecked(source.name, *_of_messages(frame, layout, aside))]
+    return [Unchecked(source.name, *_of_columns(frame, source, expected, aside))]
 
 
 def _spark_options(source: LiveSource) -> dict[str, str]:
@@ -149,10 +217,10 @@ class StoredGraph:
         check_unchanged(self.states, {self.name: self.files})
 
 
-def stored_frame(
+def stored_rows(
     spark: SparkSession, graph: StoredGraph, plan: PhysicalPlan, aside: Aside
-) -> DataFrame:
-    """Returns the static DataFrame of the edges of a stored graph.
+) -> Unchecked:
+    """Returns the paths of the files of a stored graph as a static DataFrame.
 
     A task of the first micro-batch reads the files. The task fails with `ChangedInputError` if a
     file has changed since the run began.
@@ -169,15 +237,14 @@ def stored_frame(
         str(Path(file.path).absolute()): file_for(file, plan, stream) for file in graph.files
     }
     paths = spark.createDataFrame([(path,) for path in layouts], "path string")
-    schema = next(iter(layouts.values())).schema
-    return paths.mapInArrow(_file_reader(layouts, aside, graph.check_unchanged), _ddl(schema))
+    return Unchecked(graph.name, paths, _file_reader(layouts, aside, graph.check_unchanged))
 
 
 def _followed(
     spark: SparkSession, source: LiveSource, plan: PhysicalPlan, stream: PlanStream, aside: Aside
-) -> DataFrame:
-    """The edges of files that appear in the folders of a source."""
-    frames = []
+) -> list[Unchecked]:
+    """The paths of files that appear in the folders of a source."""
+    folders = []
     options = _spark_options(source)
     for number, (folder, layout) in enumerate(source.layouts.items()):
         path = Path(folder).absolute()
@@ -188,18 +255,15 @@ def _followed(
             )
         paths = (
             spark.readStream.format("binaryFile")
-            .schema(_FILES)
+            .schema(FILES)
             .options(**options)
             .load(readable(path))
             .select("path")
         )
         own = replace(aside, source=f"{aside.source}.{number}")
         file = file_for(layout, plan, stream)
-        frames.append(paths.mapInArrow(_file_reader({"": file}, own), _ddl(file.schema)))
-    whole = frames[0]
-    for frame in frames[1:]:
-        whole = whole.union(frame)
-    return whole
+        folders.append(Unchecked(source.name, paths, _file_reader({"": file}, own)))
+    return folders
 
 
 def _file_reader(
@@ -234,8 +298,8 @@ def _file_reader(
     return edges
 
 
-def _of_messages(messages: DataFrame, layout: EdgeFile, aside: Aside) -> DataFrame:
-    """The edges in messages of text, such as JSON."""
+def _of_messages(messages: DataFrame, layout: EdgeFile, aside: Aside) -> tuple[DataFrame, Frames]:
+    """Messages of text, such as JSON, and what makes edges of them."""
     value = sf.col("value").cast("binary").alias("value")
     position_columns = [name for name in _MESSAGE_POSITION if name in messages.columns]
 
@@ -250,13 +314,13 @@ def _of_messages(messages: DataFrame, layout: EdgeFile, aside: Aside) -> DataFra
             yield parsed.edges
         aside.put(bad)
 
-    return messages.select(value, *position_columns).mapInArrow(edges, _ddl(layout.schema))
+    return messages.select(value, *position_columns), edges
 
 
 def _of_columns(
     frame: DataFrame, source: LiveSource, expected: Expectation, aside: Aside
-) -> DataFrame:
-    """The edges in rows with columns.
+) -> tuple[DataFrame, Frames]:
+    """Rows with columns, and what makes edges of them.
 
     Raises:
         InputError: if a column is missing.
@@ -290,7 +354,7 @@ def _of_columns(
             yield checked.edges
         aside.put(bad)
 
-    return frame.select(*columns).mapInArrow(edges, _ddl(expected.schema))
+    return frame.select(*columns), edges
 
 
 _KEPT = ("bigint", "int", "smallint", "tinyint", "double", "float", "boolean", "string")
@@ -324,17 +388,6 @@ def _expectation(declared: Expectation, plan: PhysicalPlan, stream: PlanStream) 
         deletions=any(s.update_pattern for _, s in plan.scans if s.stream == stream.name),
         properties={name: kind for name, kind in stream.properties.items() if name != OWN_TIME},
     )
-
-
-def _ddl(schema: pa.Schema) -> str:
-    """An Arrow schema in Spark's notation."""
-    kinds = {
-        pa.string(): SQL_TYPES["string"],
-        pa.int64(): SQL_TYPES["integer"],
-        pa.float64(): SQL_TYPES["number"],
-        pa.bool_(): SQL_TYPES["boolean"],
-    }
-    return ", ".join(f"`{f.name.replace('`', '``')}` {kinds[f.type]}" for f in schema)
 
 
 def _first_line(error: PySparkException) -> str:

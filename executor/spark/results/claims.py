@@ -23,11 +23,12 @@ from ..host.errors import (
 from ..host.files import read_sealed, write_sealed
 from ..host.folders import temporary_parent
 from ..host.storage import translate_storage_errors
-from .sinks import NOTE, Output, ToFile, ToFolder, WrittenFile
+from .delivery import WrittenFile
+from .sinks import NOTE, Output, ToFile, ToFolder
 
 _OWNER = "owner.json"
 _EFFECTIVE = os.access in os.supports_effective_ids
-_OURS = ("input", "spark", "staging", "late", "parts", "rejected")
+_OURS = ("input", "spark", "staging", "sink", "late", "parts", "rejected")
 """Folders inside a checkpoint directory that a run empties."""
 
 

@@ -9,6 +9,8 @@ Whole columns at a time: results are by far the largest stream of a query.
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -30,10 +32,15 @@ from ...values import ARROW_TYPES
 from ..exchange.names import column_names, column_types
 
 ResultFormat = Literal["jsonl", "csv", "parquet"]
-PartFormat = Literal["jsonl", "csv", "parquet", "arrow"]
+PartFormat = Literal["jsonl", "csv", "parquet", "arrow", "messages"]
+MESSAGE = pa.schema({"key": pa.string(), "value": pa.string()})
+"""The columns of messages for a topic."""
+_ID_LENGTH = 32  # hexadecimal digits: 128 bits, so that ids do not collide by chance
 _TIMES = ("ts", "exp")
 _EVENTS = ("at", "event")
 _OP = "op"
+_END = -1
+"""The ``exp`` of a row that ends an earlier result."""
 _VALUE = "\0"  # a place in a line; no name has it, for JSON escapes it
 Column = Any  # an Arrow array; the stubs of pyarrow.compute want to know of what
 
@@ -51,6 +58,7 @@ class ResultShape:
         deletions: whether rows may end an earlier result at ``ts``. The ``exp`` of such an input
             row is negative. In flat columns it is null, and a column ``op`` has ``+`` or ``-``.
         paths: the columns that hold a path, as the JSON text of its steps.
+        plan: the digest of the plan, which the ids of messages depend on.
     """
 
     columns: tuple[str, ...]
@@ -59,6 +67,7 @@ class ResultShape:
     event: ReportMode | None = None
     deletions: bool = False
     paths: frozenset[int] = frozenset()
+    plan: str = ""
 
     @staticmethod
     def of(plan: PhysicalPlan) -> ResultShape:
@@ -71,7 +80,7 @@ class ResultShape:
         kinds = column_types(plan)
         types = tuple("string" if kind == "path" else kind for kind in kinds)
         paths = frozenset(i for i, kind in enumerate(kinds) if kind == "path")
-        return ResultShape(plan.columns, names, types, event, deletions, paths)
+        return ResultShape(plan.columns, names, types, event, deletions, paths, plan.digest)
 
     @property
     def schema(self) -> pa.Schema:
@@ -98,6 +107,16 @@ class ResultShape:
         ]
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
+    def nested(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """The inverse of :meth:`flat`: the answer's columns, ``ts`` and ``exp``."""
+        values: list[Column] = rows.columns
+        if self.event is not None:
+            values = [*values[:-1], pa.nulls(rows.num_rows, pa.int64())]
+        elif self.deletions:
+            ends = pc.equal(values[-1], pa.scalar("-"))
+            values = [*values[:-2], pc.if_else(ends, pa.scalar(_END), values[-2])]
+        return pa.RecordBatch.from_arrays(values, names=[*self.names, *_TIMES])
+
 
 class ResultWriter(Protocol):
     """Writes results to one file."""
@@ -122,6 +141,8 @@ def result_writer(
             return _Parquet(shape, file)
         case "arrow":
             return _Arrow(shape, file)
+        case "messages":
+            return _MessageFile(shape, file)
 
 
 def csv_header(shape: ResultShape) -> bytes:
@@ -139,6 +160,7 @@ class _JsonLines:
     def __init__(self, shape: ResultShape, file: BinaryIO) -> None:
         self._file = file
         keys = [json.dumps(name, ensure_ascii=False) + ": " for name in shape.columns]
+        self._keys = keys
         self._paths = sorted(shape.paths)
         self._plain = [i for i in range(len(keys)) if i not in shape.paths]
         plain = ", ".join(keys[i] + _VALUE for i in self._plain)
@@ -148,6 +170,18 @@ class _JsonLines:
         self._deletions = shape.deletions
         time = "ts" if shape.event is None else "at"
         self._constants = f'{whole}, "{time}": '.split(_VALUE)
+
+    def bindings(self, rows: pa.RecordBatch) -> list[str]:
+        """The bindings of each row as JSON, without paths."""
+        if not self._plain:
+            return ["{}"] * rows.num_rows
+        parts: list[Column] = [pa.scalar("{" + self._keys[self._plain[0]])]
+        for i in self._plain:
+            if i != self._plain[0]:
+                parts.append(pa.scalar(", " + self._keys[i]))
+            parts.append(_json_values(rows.columns[i]))
+        texts: list[str] = _joined([*parts, pa.scalar("}")]).to_pylist()
+        return texts
 
     def write(self, rows: pa.RecordBatch) -> None:
         columns: list[Column] = rows.columns
@@ -215,6 +249,48 @@ class _Arrow:
 
     def write(self, rows: pa.RecordBatch) -> None:
         self._writer.write_batch(self._shape.flat(rows))
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+class Messages:
+    """The messages of results for a topic, with the columns of :data:`MESSAGE`.
+
+    The key is the JSON of the bindings. The value is the JSON line of the result with an ``id``,
+    a digest of the plan and the line: a result that is written again has the same id.
+    """
+
+    def __init__(self, shape: ResultShape) -> None:
+        self._lines = io.BytesIO()
+        self._json = _JsonLines(shape, self._lines)
+        self._plan = hashlib.sha256(shape.plan.encode())
+
+    def of(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """The messages of results."""
+        self._lines.seek(0)
+        self._lines.truncate()
+        self._json.write(rows)
+        lines = self._lines.getvalue().split(b"\n")[:-1]  # JSON escapes line ends in values
+        values = [b'{"id": "%s", %s' % (self._id(line), line[1:]) for line in lines]
+        columns = [pa.array(self._json.bindings(rows)), pa.array(values).cast(pa.string())]
+        return pa.RecordBatch.from_arrays(columns, schema=MESSAGE)
+
+    def _id(self, line: bytes) -> bytes:
+        digest = self._plan.copy()
+        digest.update(line)
+        return digest.hexdigest()[:_ID_LENGTH].encode()
+
+
+class _MessageFile:
+    """A Parquet file of messages."""
+
+    def __init__(self, shape: ResultShape, file: BinaryIO) -> None:
+        self._messages = Messages(shape)
+        self._writer = pq.ParquetWriter(file, MESSAGE, compression="zstd")
+
+    def write(self, rows: pa.RecordBatch) -> None:
+        self._writer.write_batch(self._messages.of(rows))
 
     def close(self) -> None:
         self._writer.close()

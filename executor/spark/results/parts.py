@@ -1,105 +1,120 @@
-"""Writes blocks of results to files, inside Spark's tasks.
+"""Writes the results of a partition in one batch, or of a run without Spark, to a file.
 
-In: blocks of the last stage (``kind``, ``rows``, ``payload``). Out: for each task a *part*, a file
-with a unique name in a staging folder; reports and late edges are passed on. After a successful
-batch the driver publishes its parts (:mod:`headrace.executor.spark.results.sinks`).
+In: record batches of results, from the last stage of a plan. Out: a *part*, a file with a unique
+name in a staging folder. After a successful batch the driver publishes its parts
+(:mod:`headrace.executor.spark.results.delivery`).
 """
 
 from __future__ import annotations
 
-import json
 import os
 import uuid
-from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
 
 import pyarrow as pa
-from pyspark import TaskContext
 
-from ..exchange.blocks import RESULTS
-from ..exchange.packing import table_of
 from ..host.files import errors_named
-from .formats import PartFormat, ResultShape, result_writer
-
-PART = "part"
-WRITTEN = "kind string, payload string"
+from .formats import PartFormat, ResultShape, ResultWriter, result_writer
 
 
 @dataclass(frozen=True, slots=True)
 class PartSpec:
-    """The format of parts, and the staging folder; ``header`` is for CSV."""
+    """The format of parts, and the staging folder.
+
+    Attributes:
+        format: the format of the files.
+        staging: the staging folder.
+        shape: the columns of results.
+        header: whether files of CSV have a header.
+        also: a second file for each part, with the same results for another sink.
+    """
 
     format: PartFormat
     staging: str
     shape: ResultShape
     header: bool = True
+    also: PartSpec | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A finished file of results that is not yet published."""
+    """A finished file of results that is not yet published.
+
+    ``also`` is the path of its second file (:attr:`PartSpec.also`); empty without one.
+    """
 
     path: str
     partition: int
     rows: int
     bytes: int
+    also: str = ""
 
 
-def part_writer(
-    spec: PartSpec,
-) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Returns the function that Spark applies to blocks; it gives rows of :data:`WRITTEN`.
+class PartWriter:
+    """Writes one part; the file is made with the first block.
 
-    The payload is JSON: of a part, a report, or late edges.
+    The end of the ``with`` block removes a file that is not complete.
+
+    Attributes:
+        rows: the number of rows written so far.
     """
 
-    def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        rows: list[tuple[str, str]] = []
-        part = _write_part(spec, batches, rows)
-        if part is not None:
-            rows.append((PART, json.dumps(asdict(part))))
-        yield pa.RecordBatch.from_pydict(
-            {
-                "kind": pa.array([kind for kind, _ in rows], pa.string()),
-                "payload": pa.array([payload for _, payload in rows], pa.string()),
-            }
-        )
+    def __init__(self, spec: PartSpec, partition: int) -> None:
+        self.rows = 0
+        self._spec = spec
+        self._partition = partition
+        self._path = Path(spec.staging) / f"{uuid.uuid4().hex}.part"
+        self._open: tuple[BinaryIO, ResultWriter] | None = None
+        self._also = None if spec.also is None else PartWriter(spec.also, partition)
 
-    return write
+    def write(self, block: pa.RecordBatch) -> None:
+        """Adds the rows of a block: the answer's columns, ``ts`` and ``exp``."""
+        if not block.num_rows:
+            return
+        with errors_named(self._path):
+            if self._open is None:
+                spec = self._spec
+                file = self._path.open("wb", buffering=1 << 20)
+                writer = result_writer(spec.format, spec.shape, file, header=spec.header)
+                self._open = file, writer
+            self._open[1].write(block)
+        if self._also is not None:
+            self._also.write(block)
+        self.rows += block.num_rows
 
-
-def _write_part(
-    spec: PartSpec, batches: Iterable[pa.RecordBatch], others: list[tuple[str, str]]
-) -> Part | None:
-    """Writes the results of ``batches`` to one file; returns None if there are none.
-
-    The kind and payload of every other block are added to ``others``.
-    """
-    path = Path(spec.staging) / f"{uuid.uuid4().hex}.part"
-    context = TaskContext.get()
-    partition = 0 if context is None else context.partitionId()
-    rows = 0
-    try:
-        with errors_named(path), path.open("wb", buffering=1 << 20) as file:
-            writer = result_writer(spec.format, spec.shape, file, header=spec.header)
-            for batch in batches:
-                for kind, payload in zip(batch["kind"], batch["payload"], strict=True):
-                    if kind.as_py() != RESULTS:
-                        others.append((kind.as_py(), payload.as_py().decode()))
-                        continue
-                    for block in table_of(payload.as_py()).to_batches():
-                        writer.write(block)
-                        rows += block.num_rows
+    def close(self) -> Part | None:
+        """Completes the file and has the disk keep it; returns None if there are no rows."""
+        if self._open is None:
+            return None
+        file, writer = self._open
+        with errors_named(self._path), file:
             writer.close()
             file.flush()
             os.fsync(file.fileno())
-    except BaseException:
-        with suppress(OSError):
-            path.unlink()
-        raise
-    if not rows:
-        path.unlink()
-        return None
-    return Part(str(path), partition, rows, path.stat().st_size)
+        self._open = None
+        also = None if self._also is None else self._also.close()
+        size = self._path.stat().st_size
+        second = "" if also is None else also.path
+        return Part(str(self._path), self._partition, self.rows, size, second)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._also is not None:
+            self._also.__exit__(kind, error, trace)
+        if self._open is not None:
+            with suppress(OSError):
+                self._open[0].close()
+            with suppress(OSError):
+                self._path.unlink()
+            self._open = None

@@ -1,43 +1,24 @@
-"""The destinations of results: a folder, one file, stdout, or a function of the caller.
+"""The outputs of a run: a folder, one file, stdout, a function, a topic, or a sink of Spark's.
 
-The tasks of a batch write parts to a staging folder (:mod:`headrace.executor.spark.results.parts`).
-When all tasks of the batch are done, the driver delivers the parts here. After a crash Spark may
-run a batch again that was delivered already. A folder then keeps the file that it has under the
-batch's name, so a reader sees each result once.
+In: the output that a user names. Out: an immutable value, which
+:mod:`headrace.executor.spark.results.delivery` publishes results to.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from ..host.errors import DamagedError, OutputError
-from ..host.files import (
-    digest_of,
-    read_sealed,
-    remove_aside,
-    write_sealed,
-    written_aside,
-)
-from ..host.storage import translate_storage_errors
-from .formats import ResultFormat, ResultShape, csv_header
-from .parts import Part, PartSpec
+from ....catalog.sinks import KAFKA, SINK_FILES, NamedSink
+from ..host.errors import OutputError
+from .formats import ResultFormat
 
 NOTE = "_headrace"
 """Headrace's folder inside an output folder."""
-_STAGING = "staging"
-_SEALED = "-sha256-"
-"""Before the digest in the name of a part; those of earlier versions have none."""
-
 _ENDINGS: dict[str, ResultFormat] = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
@@ -80,17 +61,68 @@ class ToFunction:
     function: Callable[[int, pa.Table], None]
 
 
-Output = ToFolder | ToFile | ToStdout | ToFunction
+@dataclass(frozen=True, slots=True)
+class ToKafka:
+    """A topic of Kafka, written by Spark: each result at least once.
+
+    The key of a message is the JSON of the bindings, its value the JSON line of the result with an
+    ``id``, which is the same if the result is written again.
+
+    Attributes:
+        servers: the brokers to connect to first, ``host:port``, separated by commas.
+        topic: the name of the topic.
+        options: further options of Spark's sink, such as ``kafka.security.protocol``; they may
+            have passwords, so they are not shown.
+        packages: the packages that Spark needs beside its own for Kafka.
+    """
+
+    servers: str
+    topic: str
+    options: Mapping[str, str] = field(default_factory=dict, repr=False)
+    packages: tuple[str, ...] = ()
 
 
-def output_of(text: str, result_format: ResultFormat | None = None) -> Output:
-    """The output that a user names: ``-``, a file or a folder.
+@dataclass(frozen=True, slots=True)
+class ToSink:
+    """A sink of Structured Streaming, written by a streaming query of its own.
 
-    A name that ends like a result file is a file, unless there is a folder of that name.
+    It gets rows with the columns of Parquet results, and gives the guarantee that Spark gives for
+    it: files of Spark's file sink have each result once.
+
+    Attributes:
+        sink: the sink of a catalog.
+    """
+
+    sink: NamedSink
+
+
+Output = ToFolder | ToFile | ToStdout | ToFunction | ToKafka | ToSink
+WrittenBySpark = ToKafka | ToSink
+"""The outputs that Spark's own sinks write, from the parts of a batch."""
+_KAFKA = "kafka://"
+_NAMED = "sink:"
+
+
+def output_of(
+    text: str,
+    result_format: ResultFormat | None = None,
+    sinks: Mapping[str, NamedSink] | None = None,
+) -> Output:
+    """The output that a user names.
+
+    That is ``-``, a file, a folder, ``kafka://HOST:PORT/TOPIC``, or ``sink:NAME`` for one of the
+    named ``sinks`` of a catalog. A name that ends like a result file is a file, unless there is a
+    folder of that name.
 
     Raises:
-        OutputError: for a format that cannot go there.
+        OutputError: for a format that cannot go there, or an unknown sink.
     """
+    if text.startswith((_KAFKA, _NAMED)):
+        fixed = "jsonl" if text.startswith(_KAFKA) else None
+        if result_format not in (None, fixed):
+            what = "Messages to Kafka are JSON." if fixed else f"{text} has a format of its own."
+            raise OutputError(what, "Leave the format of the output out.")
+        return written_by_spark(text, sinks or {})
     if text == "-":
         if result_format == "parquet":
             raise OutputError("Parquet cannot go to standard output.", "Give a file or folder.")
@@ -102,183 +134,65 @@ def output_of(text: str, result_format: ResultFormat | None = None) -> Output:
     return ToFile(path, result_format or ending)
 
 
-class Sink(ABC):
-    """Takes the parts of one batch after the other."""
+def written_by_spark(text: str, sinks: Mapping[str, NamedSink]) -> WrittenBySpark:
+    """The output that ``kafka://HOST:PORT/TOPIC`` or ``sink:NAME`` names.
 
-    @translate_storage_errors()
-    def __init__(self, spec: PartSpec) -> None:
-        self.spec = spec
-        staging = Path(spec.staging)
-        shutil.rmtree(staging, ignore_errors=True)  # parts of attempts that were killed
-        staging.mkdir(parents=True)
-
-    @abstractmethod
-    def deliver(self, batch: int, parts: Sequence[Part]) -> None:
-        """Publishes the results of a batch unless they are published already."""
-
-    @translate_storage_errors()
-    def finish(self) -> None:
-        """Removes the staging folder when all batches are delivered."""
-        shutil.rmtree(self.spec.staging, ignore_errors=True)
-
-
-def sink_of(output: Output, shape: ResultShape, directory: Path) -> Sink:
-    """The sink for an output; the checkpoint's ``directory`` may be on another file system."""
-    staging = str(directory / _STAGING)
-    match output:
-        case ToFolder(path, file_format):
-            # Stage parts beside the results: a file can be moved within one file system only.
-            beside = str(path.absolute() / NOTE / _STAGING)
-            return _FolderSink(PartSpec(file_format, beside, shape), path)
-        case ToFile(path, file_format):
-            spec = PartSpec(file_format, staging, shape, header=False)
-            return _FileSink(spec, path, directory)
-        case ToStdout(file_format):
-            return _StdoutSink(PartSpec(file_format, staging, shape, header=False))
-        case ToFunction(function):
-            return _FunctionSink(PartSpec("arrow", staging, shape), function)
-
-
-class _FolderSink(Sink):
-    def __init__(self, spec: PartSpec, folder: Path) -> None:
-        super().__init__(spec)
-        self._folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
-
-    @translate_storage_errors()
-    def deliver(self, batch: int, parts: Sequence[Part]) -> None:
-        for part in parts:
-            name = f"part-{batch:08}-{part.partition:03}.{self.spec.format}"
-            published = self._folder / name
-            if published.is_symlink():
-                raise OutputError(
-                    f"{published} is a link, and Headrace made none there.",
-                    "Remove it; then give the same command again: it goes on from there.",
-                )
-            if published.exists():
-                os.unlink(part.path)
-            else:
-                os.replace(part.path, published)
-
-
-class _FileSink(Sink):
-    def __init__(self, spec: PartSpec, path: Path, directory: Path) -> None:
-        super().__init__(spec)
-        self._path = path
-        self._folder = directory / "parts"
-        self._folder.mkdir(parents=True, exist_ok=True)
-        self._there = {part.stem.partition(_SEALED)[0] for part in self._folder.glob("part-*")}
-        self._written = WrittenFile(directory)
-
-    @translate_storage_errors()
-    def deliver(self, batch: int, parts: Sequence[Part]) -> None:
-        for part in parts:
-            # The digest is in the name: a part lies here for as long as the run takes.
-            name = f"part-{batch:08}-{part.partition:03}"
-            if name in self._there:
-                os.unlink(part.path)
-            else:
-                sealed = f"{name}{_SEALED}{digest_of(Path(part.path))}.{self.spec.format}"
-                os.replace(part.path, self._folder / sealed)
-                self._there.add(name)
-
-    @translate_storage_errors()
-    def finish(self) -> None:
-        super().finish()
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        remove_aside(self._path)
-        try:
-            with written_aside(self._path, replacing=self._written.is_at(self._path)) as file:
-                self._join(file)
-                self._written.about_to_be(file)
-        except FileExistsError as error:
-            raise OutputError(
-                f"{self._path} was made by something else while this ran.",
-                "Move it away; then give the same command again: it goes on from there.",
-            ) from error
-
-    def _join(self, file: BinaryIO) -> None:
-        if self.spec.format == "parquet":
-            self._join_parquet(file)
-            return
-        if self.spec.format == "csv":
-            file.write(csv_header(self.spec.shape))
-        for part in self._published():
-            with part.open("rb") as rows:
-                shutil.copyfileobj(rows, file, 1 << 20)
-
-    def _join_parquet(self, file: BinaryIO) -> None:
-        with pq.ParquetWriter(file, self.spec.shape.schema, compression="zstd") as writer:
-            for part in self._published():
-                for rows in pq.ParquetFile(part).iter_batches():
-                    writer.write_batch(rows)
-
-    def _published(self) -> Iterator[Path]:
-        """The parts in their order.
-
-        Raises:
-            DamagedError: at one that is not as it was written.
-        """
-        for part in sorted(self._folder.glob("part-*")):
-            _, sealed, digest = part.stem.partition(_SEALED)
-            if sealed and digest_of(part) != digest:
-                raise DamagedError(part)
-            yield part
-
-
-class WrittenFile:
-    """Identifies the output file of a run by a note in the checkpoint directory.
-
-    A run may be killed after it has named the file and before it has noted its end. The next run
-    then recognizes the file by the note.
+    Raises:
+        OutputError: if it is neither a topic nor one of the ``sinks`` of a catalog.
     """
-
-    def __init__(self, folder: Path) -> None:
-        self._note = folder / "written.json"
-
-    def about_to_be(self, file: BinaryIO) -> None:
-        """Writes the note, before the file gets its name."""
-        file.flush()
-        write_sealed(self._note, _signs(os.fstat(file.fileno())))
-
-    def is_at(self, path: Path) -> bool:
-        """Whether the file at ``path`` is the one in the note."""
-        try:
-            return bool(read_sealed(self._note) == _signs(os.lstat(path)))
-        except FileNotFoundError:
-            return False
-
-
-def _signs(status: os.stat_result) -> dict[str, int]:
-    return {"inode": status.st_ino, "mtime_ns": status.st_mtime_ns, "bytes": status.st_size}
+    if not text.startswith(_NAMED):
+        servers, _, topic = text.removeprefix(_KAFKA).partition("/")
+        if not servers or re.fullmatch(r"[a-zA-Z0-9._-]{1,249}", topic) is None:
+            raise OutputError(f"{text} is not a topic of Kafka.", f"Write {_KAFKA}HOST:PORT/TOPIC.")
+        return ToKafka(servers, topic)
+    sink = sinks.get(text.removeprefix(_NAMED))
+    if sink is None:
+        known = f"It has {', '.join(sorted(sinks))}." if sinks else "It has none (sinks: ...)."
+        raise OutputError(f"The catalog has no sink {text.removeprefix(_NAMED)!r}.", known)
+    if sink.format != "kafka":
+        return ToSink(sink)
+    servers, topic = (sink.options[name] for name in KAFKA)
+    options = {name: value for name, value in sink.options.items() if name not in KAFKA}
+    return ToKafka(servers, topic, options, sink.packages)
 
 
-class _StdoutSink(Sink):
-    def __init__(self, spec: PartSpec) -> None:
-        super().__init__(spec)
-        self._headed = spec.format != "csv"
-
-    @translate_storage_errors("standard output")
-    def deliver(self, batch: int, parts: Sequence[Part]) -> None:
-        out = sys.stdout.buffer
-        if not self._headed:
-            out.write(csv_header(self.spec.shape))
-            self._headed = True
-        for part in parts:
-            with open(part.path, "rb") as rows:
-                shutil.copyfileobj(rows, out, 1 << 20)
-            out.flush()
-            os.unlink(part.path)
+def described_output(output: WrittenBySpark) -> str:
+    """The place of an output and what it guarantees, in one line, without its options."""
+    match output:
+        case ToKafka(servers, topic):
+            return f"the topic {topic} of {servers}, each result at least once, with an id"
+        case ToSink(sink):
+            place = f" at {sink.path}" if sink.path is not None else ""
+            once = (
+                "each result once" if sink.format in SINK_FILES else "as often as its format has it"
+            )
+            return f"the sink {sink.name} ({sink.format}{place}), {once}"
 
 
-class _FunctionSink(Sink):
-    def __init__(self, spec: PartSpec, function: Callable[[int, pa.Table], None]) -> None:
-        super().__init__(spec)
-        self._function = function
+def packages_of_outputs(*outputs: Output | None) -> tuple[str, ...]:
+    """The packages of named sinks among outputs, each once."""
+    written = [output for output in outputs if isinstance(output, ToKafka | ToSink)]
+    named = [o.sink.packages if isinstance(o, ToSink) else o.packages for o in written]
+    return tuple(dict.fromkeys(package for packages in named for package in packages))
 
-    def deliver(self, batch: int, parts: Sequence[Part]) -> None:
-        for part in parts:
-            with pa.OSFile(part.path, "rb") as file:
-                rows = pa.ipc.open_stream(file).read_all()
-            os.unlink(part.path)
-            self._function(batch, rows)
+
+def set_aside(output: Output, folder: Path, rejected: Path | None, what: str) -> Path:
+    """Returns the file for rows that are set aside.
+
+    It is beside the results, or beside the file that the user named for rows that are not edges.
+
+    Args:
+        output: the output of the run.
+        folder: the folder of the run, for outputs that are neither a folder nor a file.
+        rejected: the file that the user named, if any.
+        what: ``late`` or ``rejected``.
+    """
+    match output:
+        case _ if rejected is not None:
+            return rejected.with_name(f"{rejected.name}.{what}.jsonl")
+        case ToFolder(path):
+            return path / NOTE / f"{what}.jsonl"
+        case ToFile(path):
+            return path.with_name(f"{path.name}.{what}.jsonl")
+        case _:
+            return folder / f"{what}.jsonl"

@@ -1,4 +1,6 @@
-"""Starts a Spark session in local mode: quiet, on loopback only, and removed without a trace.
+"""Starts a Spark session: quiet, in local mode on loopback only, and removed without a trace.
+
+The session runs in local mode, or on a cluster (:mod:`headrace.executor.spark.session.cluster`).
 
 Spark, its JVM and its Python workers print to a log file in the session's temporary folder; users
 see this output only with ``debug``. A query on a user's session needs none of this
@@ -14,11 +16,10 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 
 from py4j.java_gateway import JavaGateway
 from py4j.protocol import Py4JError
@@ -32,7 +33,16 @@ from ..host.errors import PackageError, SparkFailedError
 from ..host.failures import reason_in
 from ..host.folders import own_folder
 from ..host.storage import error_in, limit_in_the_way
-from .jvm import find_java
+from .class_archive import RECORDING_SECONDS, FastStart, fast_start
+from .cluster import (
+    absolute_files,
+    cluster_of,
+    network_environment,
+    network_settings,
+    python_of_cluster,
+)
+from .jvm import JavaRuntime, find_java
+from .options import SessionOptions
 from .worker_python import launcher, worker_path
 
 # The default one runs a dozen shell commands for each file that it writes on a local disk.
@@ -49,35 +59,11 @@ _NOT_STARTED = "Spark did not start"
 _UNRESOLVED = re.compile(r"unresolved dependency: ([^\s:]+)")
 
 
-@dataclass(frozen=True, slots=True)
-class SessionOptions:
-    """How Spark is started.
-
-    Attributes:
-        partitions: the number of shuffle partitions, which run at once.
-        cores: the number of local task slots. Default: one more than ``partitions``, at least 2 and
-            at most the machine's.
-        debug: whether Spark's messages go to stderr.
-        memory: the heap of the JVM, as Spark writes it.
-        master: Spark's master; None for local mode.
-        packages: the packages to fetch from Maven's registry (``group:artifact:version``).
-        conf: settings of Spark, which override those of Headrace.
-    """
-
-    partitions: int = 1
-    cores: int | None = None
-    debug: bool = False
-    memory: str = "1g"
-    master: str | None = None
-    packages: tuple[str, ...] = ()
-    conf: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-
-
 @contextmanager
 def spark_session(
     options: SessionOptions | None = None, held: Sequence[int] = ()
 ) -> Iterator[SparkSession]:
-    """Starts Spark in local mode and stops it, its JVM and its workers at the end.
+    """Starts Spark, in local mode or on a cluster; stops it, its JVM and its workers at the end.
 
     Args:
         options: how Spark is started.
@@ -89,8 +75,12 @@ def spark_session(
     """
     options = options or SessionOptions()
     with own_folder() as (folder, lock):
-        held = (*held, lock)
-        with _environment(folder), _quiet(options), _started(folder, options, held) as spark:
+        held, java = (*held, lock), find_java()
+        with (
+            _environment(folder, options, java),
+            _quiet(options),
+            _started(folder, options, java, held) as spark,
+        ):
             yield spark
 
 
@@ -126,13 +116,16 @@ def log_tail(folder: Path, lines: int = _LOG_LINES_SHOWN) -> str:
 
 
 @contextmanager
-def _environment(folder: Path) -> Iterator[None]:
+def _environment(folder: Path, options: SessionOptions, java: JavaRuntime) -> Iterator[None]:
     """Sets the environment that the JVM inherits, and that workers inherit from the JVM."""
+    cluster = cluster_of(options)
     settings = {
-        "JAVA_HOME": str(find_java().home_for_spark(folder)),
-        "SPARK_LOCAL_IP": "127.0.0.1",
+        **network_environment(cluster),
+        "JAVA_HOME": str(java.home_for_spark(folder)),
         "SPARK_CONF_DIR": str(folder),  # not the settings of some other Spark
-        "PYSPARK_PYTHON": launcher(folder),
+        "PYSPARK_PYTHON": (
+            launcher(folder) if cluster is None else python_of_cluster(options, folder)
+        ),
         "PYSPARK_DRIVER_PYTHON": sys.executable,
         "PYTHONPATH": worker_path(),
     }
@@ -152,23 +145,30 @@ def _environment(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _started(folder: Path, options: SessionOptions, held: Sequence[int]) -> Iterator[SparkSession]:
+def _started(
+    folder: Path, options: SessionOptions, java: JavaRuntime, held: Sequence[int]
+) -> Iterator[SparkSession]:
     if SparkContext._active_spark_context is not None:
         raise SparkFailedError(
             "A Spark session runs in this process already.",
             "Stop it first, or use headrace.stream(...) on it.",
         )
+    chosen = {**_settings(folder, options), **absolute_files(options.conf)}
     settings = SparkConf(loadDefaults=False)
-    settings.setAll(list({**_settings(folder, options), **options.conf}.items()))
+    settings.setAll(list(chosen.items()))
+    fast = fast_start(java, chosen, folder, records=options.records_classes)
     on_interrupt = _main_thread_handler()
     log = None if options.debug else (folder / "spark.log").open("ab")
     gateway: JavaGateway | None = None
     try:
         try:
             started: dict[str, object] = {"pass_fds": tuple(held)}
+            if cluster_of(options) is not None:
+                # A relative path of the workers' Python leads to one below the folder.
+                started["cwd"] = folder
             if log is not None:
                 started.update(stdout=log, stderr=log)
-            gateway = launch_gateway(settings, started)  # type: ignore[no-untyped-call]
+            gateway = _launched(settings, started, fast)
             context = SparkContext(conf=settings, gateway=gateway)
             spark = SparkSession(context)
             if log is not None:
@@ -199,9 +199,24 @@ def _started(folder: Path, options: SessionOptions, held: Sequence[int]) -> Iter
                 signal.signal(signal.SIGINT, on_interrupt)
         yield spark
     finally:
-        _stop(gateway)
+        _stop(gateway, fast)
         if log is not None:
             log.close()
+
+
+def _launched(
+    settings: SparkConf, started: dict[str, object], fast: FastStart | None
+) -> JavaGateway:
+    """Starts the JVM; if it does not start with its archive, then without."""
+    if fast is not None:
+        os.environ["SPARK_HOME"] = str(fast.home)
+        try:
+            return launch_gateway(settings, dict(started))  # type: ignore[no-untyped-call]
+        except PySparkException:
+            fast.forget()
+        finally:
+            del os.environ["SPARK_HOME"]
+    return launch_gateway(settings, dict(started))  # type: ignore[no-untyped-call]
 
 
 def _settings(folder: Path, options: SessionOptions) -> dict[str, str]:
@@ -209,13 +224,13 @@ def _settings(folder: Path, options: SessionOptions) -> dict[str, str]:
     packages = {"spark.jars.packages": ",".join(options.packages)} if options.packages else {}
     return {
         **packages,
+        **network_settings(cluster_of(options)),
         # The second number is how often a task may fail; the plain local[N] allows one.
         "spark.master": options.master or f"local[{cores},4]",
         "spark.app.name": "headrace",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.memory": options.memory,
         "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={folder} {_JVM_OPTIONS}",
+        "spark.executor.extraJavaOptions": _JVM_OPTIONS,  # of a cluster
         "spark.local.dir": str(folder / "local"),
         # A worker imports numpy, pyarrow and numba before it answers; Spark's 15 seconds are too
         # few for that on a machine with much else to do (seen at a load of eight on two cores).
@@ -285,8 +300,10 @@ def stop_within(seconds: float, stop: Callable[[], None]) -> None:
     asking.join(seconds)
 
 
-def _stop(gateway: JavaGateway | None) -> None:
+def _stop(gateway: JavaGateway | None, fast: FastStart | None) -> None:
     """Stops Spark and waits for its JVM to go, so that a restart finds nothing in its way."""
+    if gateway is not None and fast is not None:
+        stop_within(RECORDING_SECONDS, partial(fast.record, gateway))
     context = SparkContext._active_spark_context
     session = SparkSession._instantiatedSession
     if session is not None:
@@ -297,8 +314,14 @@ def _stop(gateway: JavaGateway | None) -> None:
     SparkContext._active_spark_context = None
     SparkContext._gateway = None
     SparkContext._jvm = None
-    if gateway is None:
-        return
+    if gateway is not None:
+        _end(gateway)
+    if fast is not None:
+        fast.finish()
+
+
+def _end(gateway: JavaGateway) -> None:
+    """Ends the JVM and waits for its end."""
     process: subprocess.Popen[bytes] = gateway.proc
     with suppress(Py4JError, OSError):
         gateway.shutdown()

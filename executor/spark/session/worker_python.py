@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+import pyspark
 from py4j.protocol import Py4JError
 from pyspark import SparkContext
 from pyspark.errors import PySparkException
@@ -34,12 +35,28 @@ NEEDED: Final = ("headrace.executor.spark.stage.partition", "pandas", "pyarrow",
 _NAME: Final = "headrace-python"
 _LAUNCHER: Final = """\
 #!/bin/sh
-# A worker that Spark waits for with a time limit connects before it imports anything.
+{path}# A worker that Spark waits for with a time limit connects before it imports anything.
 if [ -n "{port}{socket}" ]
 then exec {python} -m headrace.executor.spark.session.early_worker "$@"
 fi
 exec {python} "$@"
 """
+
+_PATH: Final = """\
+# Spark puts archives of its own sources first, which Python compiles again in each process.
+set -f
+IFS=:
+kept=
+for entry in $PYTHONPATH
+do case $entry in
+*/pyspark.zip|*/py4j-*-src.zip|*/spark-core_*.jar) ;;
+*) kept=$kept:$entry ;;
+esac
+done
+unset IFS
+export PYTHONPATH="${kept#:}"
+"""
+"""Takes Spark's archives out of the module path, where PySpark is installed in a folder."""
 
 
 def launcher(folder: Path) -> str:
@@ -52,7 +69,12 @@ def launcher(folder: Path) -> str:
     file = folder / _NAME
     if not file.exists():
         python = shlex.quote(sys.executable)
-        text = _LAUNCHER.format(port=f"${PORT}", socket=f"${SOCKET_PATH}", python=python)
+        text = _LAUNCHER.format(
+            path=_PATH if Path(pyspark.__file__).exists() else "",
+            port=f"${PORT}",
+            socket=f"${SOCKET_PATH}",
+            python=python,
+        )
         folder.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
         file.chmod(0o700)

@@ -1,25 +1,26 @@
-"""The output of a stage: results, or messages to the partitions of the next stage."""
+"""The output of a stage: results, a file of results, or messages to the next stage's partitions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from typing import Literal, Protocol
 
 import pandas as pd
 import pyarrow as pa
 
 from ....algebra.plan import PhysicalPlan
-from ...batch import FOREVER, Batch
-from ...dictionary import Dictionary
+from ...batch import Batch
+from ...cells import Mask, codes_in_cells
+from ...dictionary import BLOCK_ROWS, Dictionary, decoded
 from ...partitions import Partition
 from ...stages import Stage
-from ..exchange.blocks import LATE, REPORT, RESULTS
+from ..exchange.blocks import LATE, PART, REPORT, RESULTS
 from ..exchange.names import column_names
 from ..exchange.packing import Message, arrow_bytes, packed
 from ..exchange.wire import RowWire, value_types
-
-_BLOCK_ROWS = 131_072
+from ..results.parts import PartWriter
 
 
 class Output(Protocol):
@@ -34,34 +35,37 @@ class Output(Protocol):
         ...
 
 
-def _pieces(batch: Batch) -> Iterator[Batch]:
-    """Cuts a batch into pieces of at most ``_BLOCK_ROWS`` rows."""
-    for start in range(0, len(batch), _BLOCK_ROWS):
-        part = slice(start, start + _BLOCK_ROWS)
-        yield Batch(batch.columns[:, part], batch.ts[part], batch.exp[part])
-
-
 class Blocks:
-    """The output of the last stage."""
+    """The output of the last stage: results as rows of Spark, or a file of results.
 
-    def __init__(self, plan: PhysicalPlan, dictionary: Dictionary) -> None:
+    Args:
+        plan: the plan.
+        dictionary: the codes of values in results.
+        part: writes the results to a file, if there is one; then a row names the file.
+    """
+
+    def __init__(
+        self, plan: PhysicalPlan, dictionary: Dictionary, part: PartWriter | None = None
+    ) -> None:
         self._root = plan.root
-        self._names = [*column_names(plan.columns), "ts", "exp"]
+        self._names = column_names(plan.columns)
         self._dictionary = dictionary
+        self._part = part
 
     def rows(self, results: Mapping[int, Batch]) -> Iterator[pd.DataFrame]:
         """Blocks of results."""
-        for batch in _pieces(results[self._root]):
-            columns = [
-                *(self._dictionary.decode(codes) for codes in batch.columns),
-                pa.array(batch.ts),
-                pa.array(batch.exp, mask=batch.exp == FOREVER),
-            ]
-            block = pa.RecordBatch.from_arrays(columns, self._names)
-            yield self._output(RESULTS, block.num_rows, arrow_bytes(block))
+        for batch in results[self._root].pieces(BLOCK_ROWS):
+            block = decoded(batch, self._dictionary, self._names)
+            if self._part is None:
+                yield self._output(RESULTS, block.num_rows, arrow_bytes(block))
+            else:
+                self._part.write(block)
 
     def end(self, reports: Iterable[bytes], late: Iterable[bytes]) -> Iterator[pd.DataFrame]:
-        """Late edges and reports."""
+        """The file of results, late edges and reports."""
+        part = None if self._part is None else self._part.close()
+        if part is not None:
+            yield self._output(PART, part.rows, json.dumps(asdict(part)).encode())
         for lines in late:
             yield self._output(LATE, lines.count(b"\n"), lines)
         for report in reports:
@@ -88,7 +92,7 @@ class Messages:
         """Messages of rows."""
         wire = RowWire(self.to.inputs, value_types(self.plan))
         for port, flow in enumerate(self.to.inputs):
-            for piece in _pieces(results[flow.source]):
+            for piece in results[flow.source].pieces(BLOCK_ROWS):
                 match flow.spread:
                     case "stay":
                         rows = wire.rows(port, piece, self.dictionary)
@@ -101,14 +105,23 @@ class Messages:
                             yield self._sent(partition, rows)
                     case "hash":
                         yield from self._hashed(wire, port, piece, flow.column)
+                    case "hypercube":
+                        assert flow.cells is not None
+                        placed = codes_in_cells(flow.cells, piece, self.dictionary)
+                        yield from self._sent_each(wire, port, piece, placed.on)
 
     def _hashed(
         self, wire: RowWire, port: int, batch: Batch, column: int
     ) -> Iterator[pd.DataFrame]:
-        count = self.place.partitions
-        target = self.dictionary.partitions(batch.columns[column], count)
-        for partition in range(count):
-            own = batch.take(target == partition)
+        target = self.dictionary.partitions(batch.columns[column], self.place.partitions)
+        yield from self._sent_each(wire, port, batch, lambda partition: target == partition)
+
+    def _sent_each(
+        self, wire: RowWire, port: int, batch: Batch, on: Callable[[int], Mask]
+    ) -> Iterator[pd.DataFrame]:
+        """Sends each partition the rows that a mask has for it."""
+        for partition in range(self.place.partitions):
+            own = batch.take(on(partition))
             if len(own):
                 yield self._sent(partition, wire.rows(port, own, self.dictionary))
 

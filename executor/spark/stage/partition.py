@@ -19,7 +19,7 @@ import sys
 import uuid
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ import pyarrow as pa
 
 from ....algebra.plan import PhysicalPlan
 from ...batch import FOREVER, Batch, without_repeated_ends
+from ...chunks import chunks
 from ...dictionary import Dictionary
 from ...operators.rewindow import kept_beyond
 from ...partitioned import pipeline_of, stage_counters
@@ -36,21 +37,21 @@ from ...pipeline import Pipeline
 from ...reorder import ReorderBuffer, sorted_by_ts
 from ...slides import aligned_time
 from ...stages import Stage, stages_of
-from ...watermarks import NEVER, Seen, streams_read
-from ..exchange.blocks import LATE, REPORT
-from ..exchange.late import LATE_SOURCE, NO_SOURCE, LateRows, added, sources_of
-from ..exchange.packing import partition_keys, table_of
-from ..exchange.wire import ScanInputWire, Wire, runs_wire, wire_of
+from ...watermarks import NEVER, streams_read
+from ..exchange.hashed import Placing
+from ..exchange.late import LATE_SOURCE, LateRows, added, sources_of
+from ..exchange.packing import Message, partition_keys
+from ..exchange.wire import ScanInputWire, Wire, open_rows_wire, runs_wire, wire_of
+from ..reading.slice_rows import messages_of_slices
+from ..results.parts import PartSpec, PartWriter
 from ..state import snapshot as snapshots
 from ..state.cache import CacheKey, StateCache
-from ..state.log import EXTRA_STATE, BlobStore, WindowLog
+from ..state.log import BlobStore, WindowLog
 from ..state.metadata import PartitionMetadata, batch_of, totals
+from ..state.open_rows import OpenRows
 from ..state.snapshot import Snapshot
+from .arrival import arrived_in, concatenated, messages_in
 from .output import Blocks, Messages, Output
-
-_FIRST_CHUNK = 1_024
-_LARGEST_CHUNK = 65_536
-_RESULTS_PER_CHUNK = 500_000
 
 
 @dataclass(slots=True)
@@ -110,14 +111,19 @@ class PartitionBatch:
         metadata: the partition's metadata before the batch; :meth:`run` replaces it at its end.
     """
 
-    def __init__(self, plan: str, key: CacheKey, metadata: str | None) -> None:
+    def __init__(
+        self, plan: str, key: CacheKey, metadata: str | None, parts: PartSpec | None = None
+    ) -> None:
         """Prepares a batch.
 
         Args:
             plan: the plan's document.
             key: the run, the stage's number, and Spark's key of the partition.
             metadata: the partition's metadata before the batch, as JSON; None in the first batch.
+            parts: the files that the last stage writes its results to; None if it gives them as
+                rows.
         """
+        self._document = plan
         self._plan, stages = _read(plan)
         _, number, partition = key
         self._key = key
@@ -125,15 +131,32 @@ class PartitionBatch:
         self._next = stages[number + 1] if number + 1 < len(stages) else None
         self._wire = wire_of(self._plan, self._stage)
         self._runs = runs_wire(self._plan, self._stage)
+        self._open_rows = open_rows_wire(self._plan, self._stage)
+        self._parts = parts
         partitions = self._plan.parallelism
         self._place = Partition(partition_keys(partitions).index(partition), partitions)
         self.metadata = PartitionMetadata.from_json(metadata or "{}")
 
     def run(self, frames: Iterable[pd.DataFrame], blobs: BlobStore) -> Iterator[pd.DataFrame]:
         """Yields output as soon as it is computed, and the report at the end."""
+        messages = messages_in(frames, partial(messages_of_slices, self._document))
+        if self._parts is None or self._next is not None:
+            yield from self._run(messages, blobs, None)
+        else:
+            with PartWriter(self._parts, self._place.partition) as part:
+                yield from self._run(messages, blobs, part)
+
+    def _run(
+        self, messages: Iterable[Message], blobs: BlobStore, part: PartWriter | None
+    ) -> Iterator[pd.DataFrame]:
         before = self.metadata
         index = _CACHE.take(self._key, before.token, before.worker)
-        rebuilt = self._rebuilt(before, blobs) if index is None else None
+        open_rows = None
+        if self._open_rows is not None:
+            open_rows = OpenRows(*self._open_rows, blobs, before.open_rows)
+            if before.remembers:
+                open_rows.adopt()
+        rebuilt = self._rebuilt(before, blobs, open_rows) if index is None else None
         index = rebuilt.index if rebuilt is not None else index
         assert index is not None
         snapshot = before.snapshot
@@ -143,23 +166,28 @@ class PartitionBatch:
         runs = WindowLog(self._runs, blobs, before.runs, index.pipeline.retention)
         started = stage_counters(self._stage, self._place, index.pipeline)
 
-        arrived = _arrived(frames, self._wire.schema)
+        arrived = arrived_in(messages, self._wire.schema)
         watermark = before.watermark.after(arrived.seen, streams_read(self._plan))
         now = max(before.now, arrived.now, watermark.at)
         ended = arrived.ended or now == FOREVER
         timely, late = self._timely(arrived.rows, before.now)
         index.reorder_buffer.add(timely)
-        rows = sorted_by_ts(_concatenated(self._wire.schema, index.reorder_buffer.due(now)))
+        # At the end, operators of the stage before give the changes of all later instants.
+        due = index.reorder_buffer.due(FOREVER if ended else now)
+        rows = sorted_by_ts(concatenated(self._wire.schema, due))
         time = self._aligned_time(now)
-        output = self._output(index.dictionary, time, ended=ended)
+        output = self._output(index.dictionary, time, part, ended=ended)
         results = 0
         new_runs: list[pa.Table] = []
-        for chunk in _chunks(rows):
-            outputs = self._outputs(index.pipeline.process(index.batches(self._wire, chunk.rows)))
+        changes: list[pa.Table] = []
+        for chunk in chunks(rows.num_rows):
+            these = rows.slice(chunk.start, chunk.rows)
+            outputs = self._outputs(index.pipeline.process(index.batches(self._wire, these)))
             chunk.results = sum(map(len, outputs.values()))
             results += chunk.results
             yield from output.rows(outputs)
             new_runs += self._new_runs(index)
+            changes += self._changes(index)
         if ended or index.pipeline.now != time != NEVER:
             # Time advances in a partition without rows too.
             outputs = self._outputs(index.pipeline.process({}, FOREVER if ended else time))
@@ -167,13 +195,12 @@ class PartitionBatch:
             yield from output.rows(outputs)
         log.append(timely, now)
         runs.append(pa.concat_tables([self._runs.schema.empty_table(), *new_runs]), now)
-        extra = None if ended else index.pipeline.extra_state()
-        if extra is not None:
-            blobs.put(EXTRA_STATE, extra)
+        if open_rows is not None and ended:
+            open_rows.clear()
+        elif open_rows is not None:
+            open_rows.append(pa.concat_tables([*changes, *self._changes(index)]))
         counters = stage_counters(self._stage, self._place, index.pipeline)
-        snapshot = snapshot.then(
-            timely.num_rows, snapshots.work_between(self._plan, started, counters)
-        )
+        snapshot = snapshot.then(timely.num_rows, snapshots.work_between(started, counters))
         snapshot = self._snapshot(snapshot, index, log, blobs, ended=ended)
 
         last = self._next is None
@@ -192,7 +219,7 @@ class PartitionBatch:
             operators=totals(before.operators, started, counters),
             directory=log.directory,
             runs=runs.directory,
-            remembers=extra is not None,
+            open_rows=before.open_rows if open_rows is None else open_rows.directory,
             watermark=watermark,
             snapshot=snapshot,
         )
@@ -218,8 +245,10 @@ class PartitionBatch:
             return snapshots.removed(last, blobs)
         return last
 
-    def _rebuilt(self, metadata: PartitionMetadata, blobs: BlobStore) -> _Rebuilt:
-        """Rebuilds the index from the snapshot and the log, and restores the extra state.
+    def _rebuilt(
+        self, metadata: PartitionMetadata, blobs: BlobStore, open_rows: OpenRows | None
+    ) -> _Rebuilt:
+        """Rebuilds the index from the snapshot and the log, and restores the open rows.
 
         With a snapshot the rows of the log since then are replayed. Without one all rows of the
         log are: those still valid, and those that wait for the watermark.
@@ -230,16 +259,19 @@ class PartitionBatch:
         log = WindowLog(self._wire, blobs, metadata.directory, pipeline.retention)
         rows = log.rows(metadata.now, since=0 if loaded is None else metadata.snapshot.before)
         index.reorder_buffer.add(rows)
-        due = _concatenated(self._wire.schema, index.reorder_buffer.due(metadata.now))
+        due = concatenated(self._wire.schema, index.reorder_buffer.due(metadata.now))
         runs = WindowLog(self._runs, blobs, metadata.runs, pipeline.retention).rows(metadata.now)
         time = self._aligned_time(metadata.now)
         if due.num_rows or runs.num_rows or loaded is not None:
             # Replay up to `time` even without rows: earlier results must not be repeated.
             run_batches = self._runs.batches(runs, index.dictionary)
             pipeline.replay(index.batches(self._wire, due), time, run_batches)
-        pipeline.record_runs()
-        if metadata.remembers:
-            pipeline.restore(blobs.get(EXTRA_STATE), time)
+        pipeline.record()
+        if open_rows is not None and open_rows.is_stored:
+            (flow,) = open_rows.wire.flows
+            # The values of open rows are compared with those of `time`, and then not needed.
+            batches = open_rows.wire.batches(open_rows.rows(time + 1), index.dictionary)
+            pipeline.restore_open_rows(batches.get(flow.port, Batch.empty(flow.width)), time)
         return _Rebuilt(index, loaded is not None, rows.num_rows)
 
     def _empty(self) -> Index:
@@ -256,6 +288,13 @@ class PartitionBatch:
         ports = [flow.port for flow in self._runs.flows]
         for node, runs in index.pipeline.runs().items():
             rows = self._runs.rows(ports.index(node), runs, index.dictionary)
+            yield pa.Table.from_batches([rows])
+
+    def _changes(self, index: Index) -> Iterator[pa.Table]:
+        """The open rows that the last rows ended or began, as rows of the store of open rows."""
+        changes = index.pipeline.open_row_changes()
+        if changes is not None and self._open_rows is not None:
+            rows = self._open_rows[0].rows(0, changes, index.dictionary)
             yield pa.Table.from_batches([rows])
 
     def _timely(self, rows: pa.Table, now: int) -> tuple[pa.Table, LateRows]:
@@ -284,7 +323,7 @@ class PartitionBatch:
         """The number of rows of scans that this partition counts.
 
         A scan that several ports read is counted at the first of them; a broadcast row, in
-        partition 0.
+        partition 0; a row in the cells of a hypercube, in one of them.
         """
         if self._stage.number:
             return 0
@@ -294,7 +333,15 @@ class PartitionBatch:
                 counted[flow.source] = i
         copies = {i for i, f in enumerate(self._stage.inputs) if f.spread == "broadcast"}
         ports = [i for i in counted.values() if not self._place.partition or i not in copies]
-        return int(np.isin(rows["port"].to_numpy(), ports).sum())
+        port_of = rows["port"].to_numpy()
+        count = int(np.isin(port_of, ports).sum())
+        for port in ports:
+            flow = self._stage.inputs[port]
+            if flow.cells is not None and isinstance(self._wire, ScanInputWire):
+                own = rows.filter(pa.array(port_of == port))
+                placed = Placing(flow, self._wire.scan_inputs, port).in_cells(own)
+                count -= int((~placed.counted_on(self._place.partition)).sum())
+        return count
 
     def _first(self, rows: pa.Table) -> int:
         """The smallest ts of an edge that is not of a stored graph."""
@@ -305,15 +352,18 @@ class PartitionBatch:
         """The largest ts of an edge."""
         return NEVER if self._stage.number or not rows.num_rows else int(rows["ts"][-1].as_py())
 
-    def _output(self, dictionary: Dictionary, now: int, *, ended: bool) -> Output:
+    def _output(
+        self, dictionary: Dictionary, now: int, part: PartWriter | None, *, ended: bool
+    ) -> Output:
         if self._next is None:
-            return Blocks(self._plan, dictionary)
+            return Blocks(self._plan, dictionary, part)
         return Messages(self._plan, self._next, self._place, dictionary, now, ended)
 
 
 def report(metadata: PartitionMetadata, index: Index, stage: int, partition: int) -> dict[str, Any]:
     """The metrics of a partition of a stage since the run began, as JSON-able values."""
-    blobs = (*metadata.directory.blobs, *metadata.runs.blobs)
+    sizes = [blob.size for blob in (*metadata.directory.blobs, *metadata.runs.blobs)]
+    sizes += [blob.size for blob in metadata.open_rows.blobs]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
         "stage": stage,
@@ -328,93 +378,8 @@ def report(metadata: PartitionMetadata, index: Index, stage: int, partition: int
         "replayed": metadata.replayed,
         "operators": {str(node): asdict(t) for node, t in metadata.operators.items()},
         "vertices": index.dictionary.entries,
-        "blobs": len(blobs),
-        "blob_bytes": sum(blob.size for blob in blobs),
+        "blobs": len(sizes),
+        "blob_bytes": sum(sizes),
         "snapshot_bytes": metadata.snapshot.size,
         "peak_bytes": peak if sys.platform == "darwin" else peak * 1024,
     }
-
-
-@dataclass(frozen=True, slots=True)
-class _Arrived:
-    """The content of all messages to a partition in a batch.
-
-    Attributes:
-        rows: sorted by ts.
-        now: the largest ts that a sender has seen, in ticks.
-        seen: the largest ts of each stream, where rows wait for a watermark.
-        reports: reports of earlier stages, as JSON.
-        late: late edges of earlier stages, as JSON lines.
-        ended: whether the input is at its end.
-    """
-
-    rows: pa.Table
-    now: int
-    seen: Seen
-    reports: list[bytes]
-    late: list[bytes]
-    ended: bool
-
-
-def _arrived(frames: Iterable[pd.DataFrame], schema: pa.Schema) -> _Arrived:
-    """Opens messages; rows of equal ts keep the order of senders, and of each sender's messages."""
-    now, seen = NEVER, Seen()
-    ended = False
-    reports: list[bytes] = []
-    late: list[bytes] = []
-    tables: list[tuple[int, int, pa.Table]] = []
-    for frame in frames:
-        columns = (frame[name] for name in ("kind", "source", "number", "now", "payload"))
-        for kind, source, number, sender_now, payload in zip(*columns, strict=True):
-            now = max(now, int(sender_now))
-            ended = ended or kind == "end"
-            if kind == REPORT:
-                reports.append(payload)
-            elif kind == LATE:
-                late.append(payload)
-            elif kind == "seen":
-                seen |= Seen(**json.loads(payload))
-            elif payload:
-                tables.append((int(source), int(number), table_of(payload)))
-    tables.sort(key=lambda part: part[:2])
-    parts = [table for *_, table in tables]
-    if any(LATE_SOURCE in part.schema.names for part in parts):
-        schema = schema.append(pa.field(LATE_SOURCE, pa.int32()))
-        parts = [_with_late_source(part, schema) for part in parts]
-    rows = _concatenated(schema, [part.cast(schema) for part in parts])
-    return _Arrived(sorted_by_ts(rows), now, seen, reports, late, ended)
-
-
-def _with_late_source(rows: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Rows of stored graphs, which are never late, in the schema of rows that may be late."""
-    if LATE_SOURCE in rows.schema.names:
-        return rows
-    no_source = pa.array([NO_SOURCE] * len(rows), pa.int32())
-    return rows.append_column(schema.field(LATE_SOURCE), no_source)
-
-
-def _concatenated(schema: pa.Schema, tables: Iterable[pa.Table]) -> pa.Table:
-    """One table after the other; an empty one of the schema if there are none."""
-    return pa.concat_tables([schema.empty_table(), *tables]).combine_chunks()
-
-
-@dataclass(slots=True)
-class _Chunk:
-    """Rows to process at once; the caller sets ``results``, their number, before the next chunk."""
-
-    rows: pa.Table
-    results: int = 0
-
-
-def _chunks(rows: pa.Table) -> Iterator[_Chunk]:
-    """Cuts a batch into chunks whose results should fit in memory.
-
-    The number of results for each row of the last chunk sets the size of the next one.
-    """
-    size, start = _FIRST_CHUNK, 0
-    while start < rows.num_rows:
-        chunk = _Chunk(rows.slice(start, size))
-        yield chunk
-        start += size
-        fitting = size * _RESULTS_PER_CHUNK // max(1, chunk.results)
-        size = max(1, min(fitting, 4 * size, _LARGEST_CHUNK))

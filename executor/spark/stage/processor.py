@@ -7,6 +7,7 @@ imports that the work itself needs are made when there is work.
 from __future__ import annotations
 
 import itertools
+import pickle
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +15,17 @@ from pyspark.sql.streaming.stateful_processor import (
     StatefulProcessor,
     StatefulProcessorHandle,
 )
+from pyspark.sql.types import BinaryType, LongType, StringType, StructField, StructType
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ..results.parts import PartSpec
+
+# A schema in text would be a question to the JVM in each micro-batch.
+_METADATA = StructType([StructField("head", StringType())])
+_NUMBER = StructType([StructField("number", LongType())])
+_BLOB = StructType([StructField("blob", BinaryType())])
 
 _FIRST_WAITING = -1
 """Blobs of negative numbers are messages that wait; the log's numbers begin at 0."""
@@ -25,7 +34,15 @@ _FIRST_WAITING = -1
 class StageProcessor(StatefulProcessor):
     """A stage of a plan."""
 
-    def __init__(self, plan: str, run: str, stage: int = 0, *, loads: bool = False) -> None:
+    def __init__(
+        self,
+        plan: str,
+        run: str,
+        stage: int = 0,
+        *,
+        loads: bool = False,
+        parts: PartSpec | None = None,
+    ) -> None:
         """Prepares the stage; Spark sends it to its workers.
 
         Args:
@@ -34,16 +51,20 @@ class StageProcessor(StatefulProcessor):
             stage: the number of the stage.
             loads: rows of stored graphs are the query's initial state. They are messages that come
                 before all others.
+            parts: the files that the last stage writes its results to; None if it gives them as
+                rows.
         """
         self._plan = plan
         self._run = run
         self._stage = stage
         self._loads = loads
+        # Pickled, since unpickling imports the writers of results.
+        self._parts = None if parts is None else pickle.dumps(parts)
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Spark's hook, once per task and once on the driver."""
-        self._metadata = handle.getValueState("head", "head string")
-        self._blobs = SparkBlobs(handle.getMapState("log", "number bigint", "blob binary"))
+        self._metadata = handle.getValueState("head", _METADATA)
+        self._blobs = SparkBlobs(handle.getMapState("log", _NUMBER, _BLOB))
 
     def handleInitialState(  # noqa: N802 - Spark's name
         self,
@@ -79,9 +100,12 @@ class StageProcessor(StatefulProcessor):
         """Spark's hook: gives the output of one batch, then a report."""
         from .partition import PartitionBatch
 
-        stored = self._metadata.get() if self._metadata.exists() else None
+        stored = self._metadata.get()
         batch = PartitionBatch(
-            self._plan, (self._run, self._stage, int(key[0])), stored[0] if stored else None
+            self._plan,
+            (self._run, self._stage, int(key[0])),
+            stored[0] if stored else None,
+            None if self._parts is None else pickle.loads(self._parts),
         )
         if self._loads and stored is None:
             rows = itertools.chain(self._loaded(), rows)

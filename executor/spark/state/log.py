@@ -26,9 +26,10 @@ import pyarrow as pa
 from ...reorder import sorted_by_ts
 from ..exchange.packing import arrow_bytes, table_of
 from ..exchange.wire import Wire
+from .net_changes import net_changes
 
 EXTRA_STATE = -1
-"""The number of the blob that holds the extra state of a pipeline, beside the log."""
+"""The number of the blob with all open rows of AGGREGATE, which earlier versions wrote."""
 LARGEST_BLOB = 8 << 20
 """The largest size of a merged blob in bytes."""
 _SHARE_OF_WINDOW = 8
@@ -125,7 +126,7 @@ class WindowLog:
             self._append(window, rows.filter(pa.array(windows == window)))
 
     def rows(self, now: int, *, since: int = 0) -> pa.Table:
-        """The rows that expire after ``now - retention``, sorted by ts.
+        """The rows that expire after ``now - retention``, as their net changes, sorted by ts.
 
         Args:
             now: the present application time in ticks.
@@ -134,43 +135,46 @@ class WindowLog:
         now -= self._retention
         blobs = [blob for blob in self.directory.blobs if blob.number >= since]
         tables = [self._valid(self._read(blob), now) for blob in blobs]
-        return sorted_by_ts(pa.concat_tables([self._wire.schema.empty_table(), *tables]))
+        rows = pa.concat_tables([self._wire.schema.empty_table(), *tables])
+        return net_changes(sorted_by_ts(rows))
 
     def kept(self, *, since: int = 0) -> int:
         """The number of rows in blobs from number ``since`` on, some of them expired."""
         return sum(blob.rows for blob in self.directory.blobs if blob.number >= since)
 
     def _append(self, window: int, rows: pa.Table) -> None:
-        added = self._put(window, rows)
+        """Stores rows of one window, merged with the blobs before that they have outgrown."""
+        added, data = self._blob(window, rows)
         while (before := self._before(added)) is not None:
-            merged = pa.concat_tables([self._read(before), self._read(added)])
-            self._drop({before.number, added.number})
-            added = self._put(window, merged)
+            rows = pa.concat_tables([self._read(before), rows])
+            self._drop({before.number})
+            added, data = self._blob(window, rows)
+        self._store.put(added.number, data)
+        self.directory = Directory((*self.directory.blobs, added), added.number + 1)
 
     def _before(self, added: Blob) -> Blob | None:
-        """The blob to merge ``added`` with, if it has grown as large as the one before it."""
+        """The blob to merge ``added`` with, if that has grown as large as the one before it."""
         same = [
             blob
             for blob in self.directory.blobs
             if blob.window == added.window and blob.number >= self._apart
         ]
-        if len(same) < 2:
+        if not same:
             return None
-        before = same[-2]
+        before = same[-1]
         small = before.size <= 2 * added.size and before.size + added.size <= LARGEST_BLOB
         first, last = min(before.first, added.first), max(before.last, added.last)
         short = last - first <= added.window // _SHARE_OF_WINDOW
         return before if small and short else None
 
-    def _put(self, window: int, rows: pa.Table) -> Blob:
+    def _blob(self, window: int, rows: pa.Table) -> tuple[Blob, bytes]:
+        """The next blob, of some rows."""
         data = arrow_bytes(rows.combine_chunks().to_batches()[0], compression="zstd")
         ts = rows["ts"].to_numpy()
         expiry = int(self._wire.expiry(rows).max())
         number = self.directory.next_number
         blob = Blob(number, window, int(ts.min()), int(ts.max()), expiry, len(data), len(ts))
-        self._store.put(number, data)
-        self.directory = Directory((*self.directory.blobs, blob), number + 1)
-        return blob
+        return blob, data
 
     def _drop(self, numbers: set[int]) -> None:
         for number in numbers:

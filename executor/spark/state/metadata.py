@@ -10,6 +10,7 @@ from typing import Any
 from ...counters import Counters
 from ...watermarks import Watermark
 from .log import Blob, Directory
+from .open_rows import Changes, OpenRowsDirectory
 from .snapshot import Snapshot
 
 FIRST_OF_RUNS = 1 << 40
@@ -37,8 +38,9 @@ class PartitionMetadata:
         operators: counters by node of the plan.
         directory: the blobs of the valid input.
         runs: the blobs of the runs of REWINDOW.
-        remembers: whether extra state (:meth:`headrace.executor.pipeline.Pipeline.extra_state`) is
-            among the blobs.
+        open_rows: the blobs of the open rows of AGGREGATE.
+        remembers: whether an earlier version stored the open rows in one blob
+            (:meth:`headrace.executor.spark.state.open_rows.OpenRows.adopt`).
         watermark: the watermark of the streams.
         snapshot: the latest snapshot.
     """
@@ -57,6 +59,7 @@ class PartitionMetadata:
     operators: Mapping[int, Counters] = field(default_factory=dict)
     directory: Directory = field(default_factory=Directory)
     runs: Directory = field(default_factory=lambda: Directory((), FIRST_OF_RUNS))
+    open_rows: OpenRowsDirectory = field(default_factory=OpenRowsDirectory)
     remembers: bool = False
     watermark: Watermark = field(default_factory=Watermark)
     snapshot: Snapshot = field(default_factory=Snapshot)
@@ -77,8 +80,15 @@ class PartitionMetadata:
             for name in ("directory", "runs")
             if (log := values.pop(name, None)) is not None
         }
+        open_rows = dict(values.pop("open_rows", {}))
+        changes = tuple(Changes(**blob) for blob in open_rows.pop("blobs", ()))
         return PartitionMetadata(
-            **values, operators=operators, watermark=watermark, snapshot=snapshot, **logs
+            **values,
+            operators=operators,
+            watermark=watermark,
+            snapshot=snapshot,
+            open_rows=OpenRowsDirectory(**open_rows, blobs=changes),
+            **logs,
         )
 
 

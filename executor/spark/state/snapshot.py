@@ -33,7 +33,6 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from ....algebra.plan import PhysicalPlan
 from ...counters import Counters
 from .log import LARGEST_BLOB, BlobStore
 
@@ -41,8 +40,12 @@ FIRST_CHUNK: Final = -2
 """The number of the first chunk; the others follow downwards."""
 
 CHUNK_BYTES: Final = LARGEST_BLOB
-TIMES: Final = 1
-"""The least ratio of the work of replaying the rows since the last snapshot to that of writing."""
+TIMES: Final = 4
+"""The least ratio of the work of replaying the rows since the last snapshot to that of writing.
+
+So snapshots take at most a fifth of a run. With 1, a stage whose window is about as long as a
+micro-batch wrote its whole index in nearly every batch.
+"""
 WORTH: Final = 2
 """The least ratio of the work of replaying the whole window to that of reading the index."""
 LEAST_WORK: Final = 20_000
@@ -55,9 +58,6 @@ goes into Spark's store, which takes 30 MB/s; compression makes an index five to
 """
 GIVEN_PER_TAKEN: Final = 8
 """The number of rows that an operator gives in the time in which it takes one."""
-
-SLOW: Final = 8
-"""The factor by which a row of AGGREGATE or REPORT takes longer: these are not compiled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,16 +97,12 @@ class Snapshot:
         return tail >= LEAST_WORK + TIMES * cost and window >= WORTH * cost
 
 
-def work_between(
-    plan: PhysicalPlan, before: Mapping[int, Counters], after: Mapping[int, Counters]
-) -> int:
+def work_between(before: Mapping[int, Counters], after: Mapping[int, Counters]) -> int:
     """The work of a stage's operators between two readings of their counters, by node id."""
     work = 0
     for node, counters in after.items():
         done = counters.since(before[node])
-        slow = plan.nodes[node].operator.final
-        own = done.rows_in + done.rows_out // GIVEN_PER_TAKEN
-        work += SLOW * own if slow else own
+        work += done.rows_in + done.rows_out // GIVEN_PER_TAKEN
     return work
 
 

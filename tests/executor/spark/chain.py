@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -20,11 +21,15 @@ from headrace.executor.spark.exchange.columns import carried
 from headrace.executor.spark.exchange.late import LATE_SOURCE, NO_SOURCE, sources_of
 from headrace.executor.spark.exchange.packing import (
     END,
+    SLICE,
+    Message,
+    packed,
     partition_keys,
-    scan_input_packer,
+    scan_input_sender,
     table_of,
 )
 from headrace.executor.spark.exchange.wire import scan_inputs_of, text_or_integers
+from headrace.executor.spark.reading.slice_rows import messages_of_slices
 from headrace.executor.spark.stage import partition as work
 from headrace.executor.spark.stage.partition import PartitionBatch
 from headrace.executor.spark.state.cache import StateCache
@@ -71,7 +76,7 @@ class Chain:
         self.logs: dict[tuple[int, int], Blobs] = defaultdict(Blobs)
         by_port = scan_inputs_of(plan, self.stages[0])
         self._scan_inputs = tuple(dict.fromkeys(by_port))
-        self._pack = scan_input_packer(
+        self._send = scan_input_sender(
             [
                 (self._scan_inputs.index(scan_input), flow)
                 for scan_input, flow in zip(by_port, self.stages[0].inputs, strict=True)
@@ -102,9 +107,27 @@ class Chain:
             self._random.choice(dealt).append(edge)
         last = self._random.randrange(tasks) if end else None
         sent = pa.concat_tables(
-            pa.Table.from_batches([*self._pack(self._sent(part, clock, end=number == last))])
+            self._packed(self._send(self._sent(part, clock, end=number == last)))
             for number, part in enumerate(dealt)
         ).to_pandas()
+        self._run(sent)
+
+    def slices(self, *paths: Path) -> None:
+        """Processes one micro-batch of slices of the spool."""
+        names = [str(path) for path in paths]
+        if self.plan.parallelism == 1:
+            row = {"partition": partition_keys(1)[0], "kind": SLICE, "source": 0, "number": 0}
+            rows = [row | {"now": 0, "payload": name.encode()} for name in names]
+            self._run(pd.DataFrame(rows))
+        else:
+            self._run(self._packed([[*messages_of_slices(self.plan.to_json(), names)]]).to_pandas())
+
+    def _packed(self, sent: Iterable[Sequence[Message]]) -> pa.Table:
+        """Messages in the form in which Spark moves them."""
+        return pa.Table.from_batches([packed(part, self.plan.parallelism) for part in sent])
+
+    def _run(self, sent: pd.DataFrame) -> None:
+        """Runs all stages over the messages of a micro-batch."""
         results: list[Result] = []
         reports: list[bytes] = []
         for stage in self.stages:

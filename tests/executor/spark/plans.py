@@ -7,14 +7,8 @@ from pathlib import Path
 from random import Random
 
 from headrace.algebra.physical import FilterRows, PhysicalOperator, SPath, WindowScan
-from headrace.algebra.plan import (
-    Estimate,
-    NodeProperties,
-    PhysicalPlan,
-    PlanNode,
-    PlanStream,
-    PlanWindow,
-)
+from headrace.algebra.plan import PhysicalPlan
+from headrace.algebra.plan_parts import Estimate, NodeProperties, PlanNode, PlanStream, PlanWindow
 from headrace.catalog.edges import EdgeFile
 from headrace.catalog.model import VertexType
 from headrace.executor.local import Edge, Result, run_plan

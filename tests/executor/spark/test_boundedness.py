@@ -11,7 +11,8 @@ from random import Random
 import pytest
 
 from headrace.algebra.logical import PathSemantics
-from headrace.algebra.plan import PhysicalPlan, PlanStream
+from headrace.algebra.plan import PhysicalPlan
+from headrace.algebra.plan_parts import PlanStream
 from headrace.catalog.model import Catalog, LabelStatistics, Stream
 from headrace.costmodel import CostModel
 from headrace.executor.local import Edge
@@ -40,6 +41,7 @@ CASES = {
     "join over deletions": JOIN,
     "path over deletions": PATH,
 }
+LONG = ("aggregate", "path over deletions", "report", "join over deletions")
 
 
 def planned(name: str) -> PhysicalPlan:
@@ -102,7 +104,10 @@ def largest(found: list[dict[str, int]], first: int, last: int) -> dict[str, int
     return {what: max(own[what] for own in part) for what in part[0]}
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.long] if name in LONG else []) for name in CASES],
+)
 def test_state_is_bounded_on_a_stream_of_ever_new_vertices(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

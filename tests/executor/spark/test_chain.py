@@ -56,6 +56,7 @@ def test_hand_written_plans_over_stages_equal_the_oracle(name: str) -> None:
     holds()
 
 
+@pytest.mark.long
 @given(case=cases(), partitions=st.integers(1, 3), seed=st.integers(0, 9_999), hops=HOPS)
 @examples(25)
 def test_random_queries_over_stages_equal_the_oracle(

@@ -25,6 +25,7 @@ from headrace.executor.spark.checkpoint import (
 from headrace.executor.spark.host.errors import ExecutionError, OtherQueryError, OutputError
 from headrace.executor.spark.host.folders import remove_abandoned
 from headrace.executor.spark.results.claims import check_lasting
+from headrace.executor.spark.results.delivery import sink_of
 from headrace.executor.spark.results.formats import ResultShape
 from headrace.executor.spark.results.sinks import (
     Output,
@@ -33,7 +34,6 @@ from headrace.executor.spark.results.sinks import (
     ToFunction,
     ToStdout,
     output_of,
-    sink_of,
 )
 from tests.executor.spark.plans import reach
 

@@ -22,9 +22,10 @@ from headrace.executor.spark.host.errors import (
 )
 from headrace.executor.spark.host.files import read_sealed, write_sealed
 from headrace.executor.spark.query import described
+from headrace.executor.spark.results.delivery import WrittenFile, sink_of
 from headrace.executor.spark.results.formats import ResultShape
 from headrace.executor.spark.results.parts import Part
-from headrace.executor.spark.results.sinks import Output, ToFile, ToFolder, WrittenFile, sink_of
+from headrace.executor.spark.results.sinks import Output, ToFile, ToFolder
 from tests.executor.spark.plans import reach
 from tests.executor.spark.shortage import read_only
 

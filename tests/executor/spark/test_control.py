@@ -31,6 +31,7 @@ from tests.executor.spark.plans import (
     snapshots,
 )
 from tests.executor.spark.running import read_jsonl
+from tests.processes import java_below
 from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.spark
@@ -90,7 +91,7 @@ def kept(spark: SparkSession) -> tuple[int, int, int]:
     as either side sees them."""
     jvm: Any = spark.sparkContext._jvm
     names = [t.getName() for t in jvm.java.lang.Thread.getAllStackTraces().keySet().toArray()]
-    (java,) = (p for p in psutil.Process().children(recursive=True) if p.name() == "java")
+    (java,) = java_below(psutil.Process())
     server: Any = spark.sparkContext._gateway._callback_server  # type: ignore[union-attr]
     port = server.server_socket.getsockname()[1]
     return (
@@ -120,7 +121,7 @@ def test_spark_keeps_nothing_of_runs_that_have_ended(spark: SparkSession, tmp_pa
     until(as_before, lambda: f"{before} before, {kept(spark)} after")
 
 
-@pytest.mark.long
+@pytest.mark.soak
 @pytest.mark.parametrize("seconds", [0.2, 0.6, 1.2])
 def test_stopping_a_starting_run_leaves_no_process(
     spark: SparkSession, tmp_path: Path, seconds: float
@@ -162,7 +163,7 @@ def test_a_run_stopped_before_it_begins_leaves_nothing(spark: SparkSession, tmp_
     assert [p.name for p in tmp_path.iterdir()] == ["in.csv"]
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_a_run_with_an_interval_ends_after_a_kill_anywhere(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -27,6 +27,7 @@ from tests.strategies.amount import examples
 from tests.strategies.queries import Case, cases
 
 
+@pytest.mark.long
 @given(
     case=cases(),
     seed=st.integers(0, 9_999),

@@ -124,7 +124,7 @@ def recorded(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> R
     return Recording(out, earlier, saved, tuple(path.relative_to(saved) for path in files))
 
 
-@pytest.mark.long
+@pytest.mark.soak
 @pytest.mark.spark
 def test_every_kind_of_file_is_recorded(recorded: Recording) -> None:
     names = [str(path.relative_to("_headrace/spark")) for path in recorded.written]
@@ -135,7 +135,7 @@ def test_every_kind_of_file_is_recorded(recorded: Recording) -> None:
     assert "commits/1" not in names
 
 
-@pytest.mark.long
+@pytest.mark.soak
 @pytest.mark.spark
 @pytest.mark.parametrize("ending", IN_EACH_RUN)
 def test_a_run_killed_while_spark_wrote_a_file_continues(

@@ -10,14 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from headrace.algebra.plan import PhysicalPlan
 from headrace.catalog import Catalog, from_document
+from headrace.catalog.live import LiveSource
 from headrace.executor.spark import live
+from headrace.executor.spark.exchange.blocks import RESULTS
+from headrace.executor.spark.reading.sources import Aside, live_rows, packed_sources
 from headrace.executor.spark.report import Progress
 from headrace.executor.spark.results.sinks import ToFile, ToFolder
 from headrace.executor.spark.run import RunOptions
+from headrace.executor.spark.session.settings import streaming_session
 from headrace.executor.spark.stage.dataflow import result_blocks
 from headrace.planning.errors import RunError, StoppedError, UsageError
 from headrace.planning.planner import optimize
@@ -140,6 +144,42 @@ def test_a_followed_folder_is_read_beside_a_stored_graph(
     changed = replace(catalog, streams={**catalog.streams, "s": elsewhere})
     with pytest.raises(UsageError, match="was started on other sources: s"):
         run_plan(plan, inputs_of_plan(plan, changed, ()), output, spark=spark)
+
+
+@pytest.mark.long
+def test_a_micro_batch_of_two_live_sources_and_one_partition_is_one_task(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    one = {"rate": 1, "distinct_src": 5, "distinct_trg": 5}
+    streams = {}
+    for name, label, row in (("s", "e", "1,2,e,10"), ("t", "f", "2,3,f,11")):
+        (tmp_path / name).mkdir()
+        put(tmp_path / name, f"{name}.csv", row, "0,0,other,40")
+        source = {"format": "csv", "path": str(tmp_path / name), "follow": True}
+        streams[name] = {"source": source, "labels": {label: one}}
+    plan, catalog = planned("Answer(a, c) <- e(a, b), f(b, c) WINDOW 20", **streams)
+    assert plan.parallelism == 1
+    session = streaming_session(spark, 1)
+    rows = [
+        unchecked
+        for name, source in inputs_of_plan(plan, catalog, ()).items()
+        if isinstance(source, LiveSource)
+        for unchecked in live_rows(session, source, plan, Aside(str(tmp_path), name, name))
+    ]
+    assert [unchecked.stream for unchecked in rows] == ["s", "t"]
+    blocks = result_blocks(packed_sources(rows, plan, "live"), plan, "test-live")
+    results: list[int] = []
+
+    def collect(frame: DataFrame, _batch: int) -> None:
+        results.extend(row.rows for row in frame.collect() if row.kind == RESULTS)
+
+    writer = blocks.writeStream.foreachBatch(collect).trigger(availableNow=True)
+    query = writer.option("checkpointLocation", str(tmp_path / "ck")).start()
+    query.awaitTermination()
+    executed = query._jsq.explainInternal(False)
+    assert "TransformWithStateIn" in executed
+    assert "Exchange" not in executed
+    assert results == [1]
 
 
 @pytest.mark.long

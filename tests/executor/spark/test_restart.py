@@ -15,7 +15,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from headrace.executor.local import run_plan
-from headrace.executor.spark.host.errors import CancelledError, OtherQueryError, SparkFailedError
+from headrace.executor.spark.host.errors import CancelledError, DamagedError, OtherQueryError
 from headrace.executor.spark.report import Progress
 from headrace.executor.spark.results.sinks import ToFolder
 from headrace.executor.spark.run import RunOptions, run
@@ -165,7 +165,7 @@ def test_a_run_that_its_callback_stops_continues(spark: SparkSession, folder: Pa
 
 
 @pytest.mark.long
-def test_a_failure_in_a_worker_is_reported(spark: SparkSession, folder: Path) -> None:
+def test_a_slice_that_is_torn_during_a_run_is_named(spark: SparkSession, folder: Path) -> None:
     output = ToFolder(folder / "out")
 
     def lose_a_slice(progress: Progress) -> None:
@@ -173,6 +173,6 @@ def test_a_failure_in_a_worker_is_reported(spark: SparkSession, folder: Path) ->
             for file in (folder / "out" / "_headrace" / "input").glob("edges-00000004*"):
                 file.write_bytes(b"torn")
 
-    with pytest.raises(SparkFailedError, match="The query failed in Spark") as caught:
+    with pytest.raises(DamagedError, match=r"edges-00000004\.parquet is damaged") as caught:
         run(PLAN, inputs_in(folder), output, OPTIONS, spark=spark, on_progress=lose_a_slice)
     assert "\n\tat " not in str(caught.value)

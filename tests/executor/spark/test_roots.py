@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from headrace.algebra.plan import PhysicalPlan, PlanStream
+from headrace.algebra.plan import PhysicalPlan
+from headrace.algebra.plan_parts import PlanStream
 from headrace.catalog.edges import EdgeFile
 from headrace.catalog.model import Catalog, LabelStatistics, Stream
 from headrace.costmodel import CostModel

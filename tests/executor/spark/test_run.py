@@ -83,6 +83,7 @@ def test_edges_of_equal_ts_may_span_slices(spark: SparkSession, tmp_path: Path) 
     assert len({r.bindings for r in found}) == 14 * 15 / 2
 
 
+@pytest.mark.long
 def test_time_zero_and_a_long_gap_give_right_results(spark: SparkSession, tmp_path: Path) -> None:
     edges: list[Edge] = [("1", "2", "a", 0), ("2", "3", "a", 0), ("3", "4", "a", 900)]
     file = csv_file(tmp_path / "in.csv", edges)

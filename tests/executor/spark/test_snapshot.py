@@ -59,6 +59,7 @@ def reports_of(chain: Chain) -> list[dict[str, Any]]:
     return [json.loads(report) for report in chain.reports]
 
 
+@pytest.mark.long
 @given(
     case=st.one_of(cases(), root_cases()),
     partitions=st.integers(1, 3),
@@ -151,7 +152,7 @@ def recovery(window: int) -> dict[str, Any]:
     return report
 
 
-@pytest.mark.parametrize("window", [200, 1_000])
+@pytest.mark.parametrize("window", [200, pytest.param(1_000, marks=pytest.mark.long)])
 def test_recovery_replays_only_rows_since_the_snapshot(window: int) -> None:
     with often(1 << 60):
         alone = recovery(window)

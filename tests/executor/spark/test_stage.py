@@ -96,6 +96,7 @@ def another_worker() -> None:
 WHATS = st.lists(st.sampled_from(["batch", "batch", "aborted", "hop"]), min_size=1, max_size=14)
 
 
+@pytest.mark.long
 @given(seed=st.integers(0, 99), whats=WHATS, rows=st.integers(1, 9), pieces=st.integers(1, 3))
 def test_results_are_right_whatever_happens_between_batches(
     seed: int, whats: list[str], rows: int, pieces: int

@@ -46,7 +46,7 @@ def driver_worker() -> psutil.Process | None:
     return None
 
 
-@pytest.mark.long
+@pytest.mark.soak
 @pytest.mark.spark
 def test_a_worker_may_take_longer_to_import_than_spark_waits(
     spark: SparkSession, tmp_path: Path

@@ -10,6 +10,7 @@ import pytest
 
 from headrace.algebra.plan import PhysicalPlan
 from headrace.executor.dictionary import Dictionary
+from headrace.executor.encoding import encode
 from headrace.executor.local import Edge, LocalRun
 from headrace.executor.partitioned import pipeline_of
 from headrace.executor.partitions import Partition
@@ -74,7 +75,7 @@ def test_a_fetched_index_continues_in_another_worker(plan: PhysicalPlan) -> None
             scan_input = next(
                 scan_input for scan_input in run._scan_inputs if scan_input.node == flow.source
             )
-            rows[flow.port] = scan_input.encode(scan_input.select(chosen), index.dictionary)
+            rows[flow.port] = encode(scan_input, scan_input.select(chosen), index.dictionary)
         found = index.pipeline.process(rows)[plan.root]
         return [found.ts.tolist(), found.exp.tolist(), *found.columns.tolist()]
 

@@ -75,6 +75,7 @@ def files_in(folder: Path) -> dict[str, list[EdgeFile]]:
     return {"graph": [EdgeFile(str(folder / "graph.csv"), stored=True)], "input": [live]}
 
 
+@pytest.mark.long
 @given(
     case=stored_cases(cases()),
     partitions=st.integers(1, 3),

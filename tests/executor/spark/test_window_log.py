@@ -55,6 +55,20 @@ def table(scan_inputs: tuple[ScanInput, ...], rows: list[tuple[int, int]]) -> pa
     return pa.table(columns, schema=wire(scan_inputs).schema)
 
 
+def test_a_log_gives_retractions_before_the_new_rows_of_their_instant() -> None:
+    """Rows of one instant lie in several blobs, by the length of their validity."""
+    rows_wire = RowWire([Flow(0, 0, 1, "hash")], frozenset({"string"}))
+    log = WindowLog(rows_wire, Blobs(), Directory())
+
+    def rows(*changes: tuple[str, int, int]) -> pa.Table:
+        named = [{"port": 0, "s0": value, "ts": ts, "exp": exp} for value, ts, exp in changes]
+        return pa.Table.from_pylist(named, schema=rows_wire.schema)
+
+    log.append(rows(("v", 2, 50), ("w", 3, 9)), 3)
+    log.append(rows(("v", 10, ~50), ("v", 10, 20), ("u", 10, 90), ("u", 10, ~90)), 10)
+    assert log.rows(10).equals(rows(("v", 2, 50), ("v", 10, ~50), ("v", 10, 20)))
+
+
 WINDOWS = st.tuples(st.integers(1, 30), st.integers(1, 5)).map(lambda w: (max(w), w[1]))
 
 

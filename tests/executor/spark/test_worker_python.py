@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
@@ -157,3 +158,20 @@ def test_the_path_of_workers_has_what_a_script_added(
     entries = worker_path().split(os.pathsep)
     assert entries[0] == str(tmp_path)
     assert not {"", *added[2:]} & {*entries}
+
+
+def test_the_launcher_takes_sparks_archives_out_of_the_module_path(tmp_path: Path) -> None:
+    """Python would compile PySpark's sources again in each process."""
+    own, other = str(tmp_path / "own modules"), str(tmp_path / "a*")
+    home = Path(pyspark.__file__).parent
+    archives = [*(home / "python" / "lib").glob("*.zip"), *(home / "jars").glob("spark-core_*")]
+    assert len(archives) == 3
+    completed = subprocess.run(
+        [launcher(tmp_path), "-c", "import os, pyspark; print(os.environ['PYTHONPATH']);"
+         " print(pyspark.__file__)"],
+        env={"PYTHONPATH": os.pathsep.join([*map(str, archives), own, other])},
+        capture_output=True,
+        text=True,
+        check=True,
+    )  # fmt: skip
+    assert completed.stdout.splitlines() == [f"{own}{os.pathsep}{other}", pyspark.__file__]

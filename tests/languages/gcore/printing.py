@@ -20,6 +20,7 @@ from tests.oracles.query import (
     BodyAtom,
     Closure,
     Const,
+    Derived,
     Is,
     PathAtom,
     Regex,
@@ -123,6 +124,7 @@ def _split(body: tuple[BodyAtom, ...]) -> tuple[list[BodyAtom], list[tuple[str, 
 
     atoms: list[BodyAtom] = []
     for atom in body:
+        assert not isinstance(atom, Derived)
         source = apart(atom.source)
         match atom:
             case Atom(label, _, _, edge):
@@ -142,7 +144,7 @@ def _chained(body: Sequence[BodyAtom], patterns: Sequence[str]) -> list[str]:
     """Patterns that begin where the one before ends go on from there."""
     chains: list[str] = []
     for number, (atom, pattern) in enumerate(zip(body, patterns, strict=True)):
-        node = _node(atom.source)
+        node = _node(atom.terms[0])
         goes_on = number > 0 and node != "()" and chains[-1].endswith(node)
         if goes_on and pattern.startswith(node):
             chains[-1] += pattern.removeprefix(node)
@@ -152,7 +154,7 @@ def _chained(body: Sequence[BodyAtom], patterns: Sequence[str]) -> list[str]:
 
 
 def _pattern(atom: BodyAtom, derived: frozenset[str], style: Style) -> str:
-    source, target = _node(atom.source), _node(atom.target)
+    source, target = map(_node, atom.terms)
     match atom:
         case Is(label, vertex):
             return f"{_node(vertex)[:-1]}:{label})"

@@ -26,7 +26,7 @@ from headrace.languages.gcore.syntax import (
     Select,
     VertexComparison,
 )
-from headrace.languages.query.regular_query import Location
+from headrace.languages.query.atoms import Location
 
 
 def test_one_token_of_lookahead_decides(caplog: pytest.LogCaptureFixture) -> None:

@@ -59,7 +59,7 @@ def drawn(draw: st.DrawFn) -> Drawn:
     for name in ("D", "E")[: draw(st.sampled_from([0, 0, 1, 2]))]:
         body = _without_constants(draw(bodies(predicates, ("k",), most=3)))
         first = body[0]
-        ends = [term.name for term in (first.source, first.target) if isinstance(term, Var)]
+        ends = [term.name for term in first.terms if isinstance(term, Var)]
         rules = [Rule(name, (ends[0], ends[1]), body)]
         if len(body) > 1 and draw(st.booleans()):
             other = _without_constants(draw(bodies(predicates, ("k",), most=2)))
@@ -132,7 +132,7 @@ def _without_constants(body: tuple[BodyAtom, ...]) -> tuple[BodyAtom, ...]:
 
 
 def _variables(body: tuple[BodyAtom, ...]) -> list[str]:
-    terms = [term for atom in body for term in (atom.source, atom.target)]
+    terms = [term for atom in body for term in atom.terms]
     return list(dict.fromkeys(term.name for term in terms if isinstance(term, Var)))
 
 

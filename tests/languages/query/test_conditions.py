@@ -11,18 +11,16 @@ from headrace.algebra.window import Window
 from headrace.catalog.defaults import DEFAULT_STATISTICS
 from headrace.catalog.model import Catalog, Stream, View
 from headrace.languages import QueryError, parse
+from headrace.languages.query.atoms import EdgeAtom, Location, Variable
 from headrace.languages.query.checks import checked_query
 from headrace.languages.query.regular_query import (
     Both,
     Comparison,
-    EdgeAtom,
     Either,
-    Location,
     Missing,
     Negated,
     Property,
     Rule,
-    Variable,
 )
 from headrace.languages.translation.canonical import translate
 
@@ -137,7 +135,7 @@ def test_one_label_is_scanned_with_the_columns_that_each_atom_needs() -> None:
 
 def test_properties_of_the_answer_are_columns() -> None:
     query = parse("A(x, e.n, e.n as m, f.n) <- a(x,y) as e, a(y,z) as f", "rq")
-    assert translate(query, CATALOG, Window(9)).columns == ("x", "n", "m", "f_n")
+    assert translate(query, CATALOG, Window(9)).columns == ("x", "e_n", "m", "f_n")
 
 
 @pytest.mark.parametrize(

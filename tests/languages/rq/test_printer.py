@@ -11,25 +11,27 @@ from headrace.algebra.regex import Regex
 from headrace.algebra.scalar import Literal
 from headrace.algebra.window import Window
 from headrace.languages import parse
+from headrace.languages.query.atoms import (
+    Atom,
+    Constant,
+    EdgeAtom,
+    Location,
+    PathAtom,
+    Term,
+    Variable,
+)
 from headrace.languages.query.checks import checked_query
 from headrace.languages.query.regular_query import (
-    Atom,
     Both,
     Comparison,
     Computed,
-    Constant,
-    EdgeAtom,
     Either,
-    Location,
     Missing,
     Negated,
-    PathAtom,
     Property,
     RegularQuery,
     Rule,
-    Term,
     Value,
-    Variable,
     WindowClause,
 )
 from headrace.languages.rq import printer
@@ -78,9 +80,7 @@ def queries(draw: st.DrawFn) -> RegularQuery:
     for number in range(draw(st.integers(1, 4))):
         head = draw(st.sampled_from([f"d{number}", f"emit-{number}"]))
         body = draw(st.lists(atoms(names, f"as {number}"), min_size=1, max_size=4))
-        bound = sorted(
-            {t.name for atom in body for t in (atom.source, atom.target) if isinstance(t, Variable)}
-        )
+        bound = sorted({t.name for atom in body for t in atom.terms if isinstance(t, Variable)})
         if not bound:
             continue
         binary = tuple(draw(st.lists(st.sampled_from(bound), min_size=2, max_size=2)))

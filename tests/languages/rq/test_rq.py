@@ -11,19 +11,17 @@ from headrace.algebra import regex
 from headrace.algebra.regex import Symbol
 from headrace.algebra.window import Window
 from headrace.languages import detect, parse
-from headrace.languages.query.condition_text import condition_text
-from headrace.languages.query.regular_query import (
+from headrace.languages.query.atoms import (
     Atom,
     Constant,
     EdgeAtom,
     Location,
     PathAtom,
-    Property,
-    RegularQuery,
     Term,
     Variable,
-    WindowClause,
 )
+from headrace.languages.query.condition_text import condition_text
+from headrace.languages.query.regular_query import Property, RegularQuery, WindowClause
 from headrace.languages.rq import parser
 from tests.languages.examples import EXAMPLES
 
@@ -380,13 +378,31 @@ def test_conditions(text: str, printed: list[str]) -> None:
 
 def test_properties_in_the_head_are_named_columns() -> None:
     rule = parse("Answer(x, e.n, e.n as m, f.n, e.x) <- a(x, y) as e, b(y, z) as f", "rq").rules[0]
-    assert rule.variables == ("x", "n", "m", "f_n", "e_x")
+    assert rule.variables == ("x", "e_n", "m", "f_n", "e_x")
     assert dict(rule.properties) == {
-        "n": Property("e", "n"),
+        "e_n": Property("e", "n"),
         "m": Property("e", "n"),
         "f_n": Property("f", "n"),
         "e_x": Property("e", "x"),
     }
+
+
+@pytest.mark.parametrize(
+    ("head", "names"),
+    [
+        ("e.n, f.n", ("e_n", "f_n")),
+        ("e.n, f.n as n", ("e_n", "n")),
+        ("e.n, e.n", ("n", "e_n")),
+        ("e.n, f.m", ("n", "m")),
+        ("x.n, y.n, e_n", ("x_n", "y_n", "e_n")),
+    ],
+)
+def test_a_property_of_several_edges_is_named_after_its_edges(
+    head: str, names: tuple[str, ...]
+) -> None:
+    body = "a(x, y) as e, b(y, e_n) as f" if "e_n" in head else "a(x, y) as e, b(y, z) as f"
+    rule = parse(f"Answer({head}) <- {body}", "rq").rules[0]
+    assert rule.variables == names
 
 
 def test_a_dot_without_blanks_may_end_a_rule() -> None:

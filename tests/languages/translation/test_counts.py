@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from headrace.algebra.plan import PlanStream
+from headrace.algebra.plan_parts import PlanStream
 from headrace.algebra.window import Window
 from headrace.catalog.defaults import DEFAULT_STATISTICS
 from headrace.catalog.model import Catalog, PropertyType, Stream, View

@@ -15,8 +15,8 @@ from headrace.languages import QueryError, parse
 from headrace.languages.rq import printer
 from headrace.languages.translation.canonical import translate
 from headrace.planning.errors import InvalidQueryError
-from headrace.planning.planner import translate_query
 from headrace.planning.requests import PlanRequest
+from headrace.planning.translating import translate_query
 
 CATALOG = Catalog(
     {
@@ -106,13 +106,13 @@ def test_label_set_without_labels_is_empty() -> None:
 
 def test_warning_of_an_unknown_label_that_is_left_out() -> None:
     logical = translate(parse("A(x, y) <- x !ab+ y", "rq"), CATALOG, Window(9))
-    assert "there is no label ab to leave out; did you mean" in logical.warnings[0]
+    assert "no stream has the label ab, which is left out; did you mean" in logical.warnings[0]
 
 
 @pytest.mark.parametrize(
     ("text", "code", "offending", "message"),
     [
-        ("A(x, y) <- x r._+ y", "E-UNKNOWN", "r", "there is no such stream"),
+        ("A(x, y) <- x r._+ y", "E-UNKNOWN", "r", "no stream has this name"),
         ("A(x, y) <- _(x, y) as e, e.n > 1", "E-UNKNOWN", "e.n", "stream t have no property n"),
         ("A(x, y) <- (!(a|b|c))(x, y) as e, e.ts > 1", "E-LABELS", "!(a|b|c)", "leaves out all"),
         ("A(x, y) <- x a y as e, e.ts > 1", "E-PATHVAR", "e.ts", "e is a path"),

@@ -140,7 +140,7 @@ ERRORS = [
     ("A(x) <- Firm(x, y)", "E-UNKNOWN", "1:9", "Firm", "write Firm(x), in G-CORE (x:Firm)"),
     ("A(x) <- Frim(x)", "E-UNKNOWN", "1:9", "Frim", "did you mean Firm?"),
     ("R(x, y) <- P(x, y). Ans(x) <- R(x)", "E-UNKNOWN", "1:31", "R", "relates two vertices"),
-    ("R(x) <- P(x). A(x) <- R(x, x)", "E-ARITY", "1:1", "R", "as Rich(x, x) <- ..."),
+    ("R(x) <- P(x). A(x) <- R(x, x)", "E-ARITY", "1:23", "R", "write R(x)"),
     ("A(x) <- P(x), x.size = 3", "E-UNKNOWN", "1:15", "x.size", "one of Bank, Firm"),
     ("A(x) <- P(x), x.depth = 3", "E-UNKNOWN", "1:15", "x.depth", "P has no property depth"),
     ("A(x) <- P(x) as p, p.size = 3", "E-UNKNOWN", "1:20", "p.size", "the vertices of stream"),

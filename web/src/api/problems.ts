@@ -27,7 +27,8 @@ export const isCancelled = (error: unknown): boolean =>
 
 /** The problem to show for an error; null if the request was only cancelled. */
 export function problemToShow(error: unknown): Problem | null {
-  if (error instanceof ProblemError) return error.problem;
+  if (error instanceof ProblemError)
+    return error.problem.code === "E-CANCELLED" ? null : error.problem;
   if (isCancelled(error)) return null;
   const detail = error instanceof Error ? error.message : String(error);
   return { type: "about:blank", title: "No answer", status: 0, detail };

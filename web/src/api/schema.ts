@@ -295,6 +295,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/queries/{id}/results/file": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** The kept results as a file: JSON lines, CSV or Parquet */
+        readonly get: operations["_results_file_queries__id__results_file_get"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/queries/{id}/resume": {
         readonly parameters: {
             readonly query?: never;
@@ -341,6 +358,24 @@ export interface paths {
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/searches/{request_id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** The progress of a search that a request waits for */
+        readonly get: operations["_progress_searches__request_id__get"];
+        readonly put?: never;
+        readonly post?: never;
+        /** Ends a search early; the request that waits for it gets the best plan so far */
+        readonly delete: operations["_cancel_searches__request_id__delete"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -403,10 +438,13 @@ export interface components {
          * @description One of the cheapest plans of a query.
          *
          *     Attributes:
-         *         rank: the place in the order of ``cost``, from 1.
+         *         rank: the place in the order of ``cost``, from 1; null for a sampled plan, and for the
+         *             chosen plan of a ranking that was cut before its first plan.
          *         cost: the cost of the plan's tree, in microseconds per time unit.
          *         shared_cost: the same, with shared parts counted once.
          *         chosen: whether the search chose this plan, or a mirror image of it.
+         *         difference: how the plan differs from the chosen one, or from an earlier plan of a ranking
+         *             that is named; null for the chosen one.
          *         digest: the digest of the plan.
          *         text: the plan's tree with estimates.
          *         plan: the plan itself.
@@ -417,12 +455,13 @@ export interface components {
             readonly chosen: boolean;
             /** Cost */
             readonly cost: number;
+            readonly difference: components["schemas"]["Difference"] | null;
             /** Digest */
             readonly digest: string;
             readonly picture: components["schemas"]["PictureDocument"];
             readonly plan: components["schemas"]["PlanDocument"];
             /** Rank */
-            readonly rank: number;
+            readonly rank: number | null;
             /** Shared Cost */
             readonly shared_cost: number;
             /** Text */
@@ -432,16 +471,28 @@ export interface components {
          * Alternatives
          * @description The cheapest different plans of a query.
          *
-         *     ``total`` counts all complete plans in the memo, and ``different`` counts mirror images and
-         *     equal-cost duplicates once.
+         *     Attributes:
+         *         total: the number of complete plans in the memo; null if the list was cut before.
+         *         different: the same, with mirror images and equal-cost duplicates counted once.
+         *         stop_reason: ``complete``, or why the list was cut: ``budget_ms``, ``cancelled``.
+         *         cost_bound: the cost of the last ranked plan, which no plan that is not listed undercuts, in
+         *             microseconds per time unit; null without a ranked plan.
+         *         plans: the plans.
          */
         readonly Alternatives: {
+            /** Cost Bound */
+            readonly cost_bound: number | null;
             /** Different */
-            readonly different: number;
+            readonly different: number | null;
             /** Plans */
             readonly plans: readonly components["schemas"]["Alternative"][];
+            /**
+             * Stop Reason
+             * @enum {string}
+             */
+            readonly stop_reason: "complete" | "budget_ms" | "cancelled";
             /** Total */
-            readonly total: number;
+            readonly total: number | null;
         };
         /**
          * Ancestor
@@ -571,6 +622,25 @@ export interface components {
             readonly next: string;
         };
         /**
+         * Difference
+         * @description What sets a plan apart from the chosen one, or from an earlier plan of a list.
+         *
+         *     Attributes:
+         *         kind: ``join_order``: other results are joined first; ``path``: a path is cut elsewhere, or
+         *             computed by joins; ``operator``: other operators; ``enforcer``: rows are coalesced or
+         *             moved elsewhere; ``arguments``: other arguments of the same operators.
+         *         text: the difference in a line.
+         */
+        readonly Difference: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            readonly kind: "join_order" | "path" | "operator" | "enforcer" | "arguments";
+            /** Text */
+            readonly text: string;
+        };
+        /**
          * Estimate
          * @description The cost model's estimates of a node, per unit of application time.
          */
@@ -605,6 +675,11 @@ export interface components {
              * @description results per time unit
              */
             readonly rate: number;
+            /**
+             * Saved
+             * @description the part of cost that is not paid, since another node holds the same index of an input; absent: none
+             */
+            readonly saved?: number | null;
         };
         /**
          * ExampleDocument
@@ -778,7 +853,7 @@ export interface components {
              * Stop Reason
              * @enum {string}
              */
-            readonly stop_reason: "complete" | "budget_ms" | "budget_expressions" | "cancelled";
+            readonly stop_reason: "complete" | "no_gain" | "budget_ms" | "budget_expressions" | "cancelled";
             /** Version */
             readonly version: number;
             /** Warnings */
@@ -1117,7 +1192,7 @@ export interface components {
              * Stop Reason
              * @enum {string}
              */
-            readonly stop_reason: "complete" | "budget_ms" | "budget_expressions" | "cancelled";
+            readonly stop_reason: "complete" | "no_gain" | "budget_ms" | "budget_expressions" | "cancelled";
             /** Symbols */
             readonly symbols: {
                 readonly [key: string]: string;
@@ -1349,7 +1424,7 @@ export interface components {
              * Stop Reason
              * @enum {string}
              */
-            readonly stop_reason: "complete" | "budget_ms" | "budget_expressions" | "cancelled";
+            readonly stop_reason: "complete" | "no_gain" | "budget_ms" | "budget_expressions" | "cancelled";
             /** Warnings */
             readonly warnings: readonly string[];
         };
@@ -1401,11 +1476,11 @@ export interface components {
             readonly parallelism?: number;
             /**
              * Path Semantics
-             * @description simple: only paths that repeat no vertex
+             * @description simple: only paths that repeat no vertex; trail: only paths that repeat no edge
              * @default arbitrary
              * @enum {string}
              */
-            readonly path_semantics?: "arbitrary" | "simple";
+            readonly path_semantics?: "arbitrary" | "simple" | "trail";
             /**
              * Sample
              * @description estimate paths and joins from the samples of streams
@@ -1414,7 +1489,7 @@ export interface components {
             readonly sample?: boolean;
             /**
              * Simple Budget
-             * @description the maximum number of steps of the search for simple paths, per edge
+             * @description the maximum number of steps of the search for simple paths or trails, for each edge
              * @default 1000000
              */
             readonly simple_budget?: number;
@@ -1767,6 +1842,11 @@ export interface components {
             /** @description how to plan the query */
             readonly options?: components["schemas"]["OptionsBody"] | null;
             /**
+             * Output
+             * @description a sink of the service's catalog that gets each result too, sink:NAME; or a topic, kafka://HOST:PORT/TOPIC, if the service allows any with --allow-sources
+             */
+            readonly output?: string | null;
+            /**
              * Plan
              * @description the id of a plan of /optimize, instead of a query
              */
@@ -1811,6 +1891,8 @@ export interface components {
             readonly options: {
                 readonly [key: string]: unknown;
             };
+            /** Output */
+            readonly output: string | null;
             readonly plan: components["schemas"]["PlanDocument"];
             /** Plan Id */
             readonly plan_id: string;
@@ -1845,6 +1927,7 @@ export interface components {
          *         interval: the least time between two micro-batches.
          *         largest_batch: the maximum number of edges in a micro-batch.
          *         strict: whether the query stops at the first row that is not an edge.
+         *         output: the topic or sink that gets each result too; null without one.
          *         state: the state of the query.
          *         created: when the query was added, as ISO 8601.
          *         started: when its first run began.
@@ -1874,6 +1957,8 @@ export interface components {
             readonly options: {
                 readonly [key: string]: unknown;
             };
+            /** Output */
+            readonly output: string | null;
             /** Plan Id */
             readonly plan_id: string;
             readonly progress: components["schemas"]["ProgressDocument"] | null;
@@ -2094,6 +2179,51 @@ export interface components {
             readonly steps: number;
         };
         /**
+         * SearchDocument
+         * @description A request that waits for a search.
+         *
+         *     Attributes:
+         *         kind: the document that the request waits for.
+         *         plan_id: the id of the plan.
+         *         state: ``waiting`` for a process, or ``running``.
+         *         seconds: the time since the search was requested.
+         *         limit_seconds: the time limit of the work once it runs.
+         *         doing: the current step; null until the work begins.
+         *         groups: the groups of the memo so far; 0 unless the search records its steps.
+         *         expressions: the expressions of the memo so far, counted as the groups are.
+         *         plans: the plans ranked so far.
+         *         cost_bound: the cost of the last ranked plan, which no later one undercuts, in microseconds
+         *             per time unit.
+         */
+        readonly SearchDocument: {
+            /** Cost Bound */
+            readonly cost_bound: number | null;
+            /** Doing */
+            readonly doing: "searching" | ("exploring" | "pricing" | "ranking" | "sampling" | "counting") | null;
+            /** Expressions */
+            readonly expressions: number;
+            /** Groups */
+            readonly groups: number;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            readonly kind: "optimize" | "explain" | "memo" | "trace" | "alternatives" | "explanation";
+            /** Limit Seconds */
+            readonly limit_seconds: number;
+            /** Plan Id */
+            readonly plan_id: string;
+            /** Plans */
+            readonly plans: number;
+            /** Seconds */
+            readonly seconds: number;
+            /**
+             * State
+             * @enum {string}
+             */
+            readonly state: "waiting" | "running";
+        };
+        /**
          * SeenMember
          * @description An expression at a step of the search; ``inputs`` are its input groups.
          */
@@ -2242,7 +2372,7 @@ export interface components {
              * Stop Reason
              * @enum {string}
              */
-            readonly stop_reason: "complete" | "budget_ms" | "budget_expressions" | "cancelled";
+            readonly stop_reason: "complete" | "no_gain" | "budget_ms" | "budget_expressions" | "cancelled";
             readonly trace: components["schemas"]["Steps"];
             /** Version */
             readonly version: number;
@@ -2302,6 +2432,7 @@ export type BoxDocument = components['schemas']['BoxDocument'];
 export type ChosenNode = components['schemas']['ChosenNode'];
 export type DeadLetter = components['schemas']['DeadLetter'];
 export type DeadLetters = components['schemas']['DeadLetters'];
+export type Difference = components['schemas']['Difference'];
 export type Estimate = components['schemas']['Estimate'];
 export type ExampleDocument = components['schemas']['ExampleDocument'];
 export type ExplainBody = components['schemas']['ExplainBody'];
@@ -2355,6 +2486,7 @@ export type RunFigures = components['schemas']['RunFigures'];
 export type RunnerUp = components['schemas']['RunnerUp'];
 export type RunningPicture = components['schemas']['RunningPicture'];
 export type SampledEstimates = components['schemas']['SampledEstimates'];
+export type SearchDocument = components['schemas']['SearchDocument'];
 export type SeenMember = components['schemas']['SeenMember'];
 export type ShapeProblem = components['schemas']['ShapeProblem'];
 export type Steps = components['schemas']['Steps'];
@@ -3028,6 +3160,8 @@ export interface operations {
         readonly parameters: {
             readonly query?: {
                 readonly limit?: number;
+                /** @description the time limit of the ranking; when it is over, the answer has the plans so far */
+                readonly seconds?: number;
             };
             readonly header?: never;
             readonly path: {
@@ -4178,6 +4312,106 @@ export interface operations {
             };
         };
     };
+    readonly _results_file_queries__id__results_file_get: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description the format of the file */
+                readonly format?: "jsonl" | "csv" | "parquet";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the id of a query of POST /queries */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Successful Response */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/jsonl": string;
+                    readonly "application/vnd.apache.parquet": string;
+                    readonly "text/csv; charset=utf-8": string;
+                };
+            };
+            /** @description The body is not JSON */
+            readonly 400: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request comes from a page of another origin, or its token does not allow it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Nothing has this id or name */
+            readonly 404: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The state of the query or stream does not allow it */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            readonly 413: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The query or the request is invalid */
+            readonly 422: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to try again */
+            readonly 429: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available now; Retry-After says when to try again */
+            readonly 503: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     readonly _resume_queries__id__resume_post: {
         readonly parameters: {
             readonly query?: never;
@@ -4385,6 +4619,194 @@ export interface operations {
                 content: {
                     readonly "application/json": unknown;
                 };
+            };
+            /** @description The body is not JSON */
+            readonly 400: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request comes from a page of another origin, or its token does not allow it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Nothing has this id or name */
+            readonly 404: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The state of the query or stream does not allow it */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            readonly 413: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The query or the request is invalid */
+            readonly 422: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to try again */
+            readonly 429: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available now; Retry-After says when to try again */
+            readonly 503: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly _progress_searches__request_id__get: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description the X-Request-Id of the request that waits */
+                readonly request_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Successful Response */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["SearchDocument"];
+                };
+            };
+            /** @description The body is not JSON */
+            readonly 400: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request comes from a page of another origin, or its token does not allow it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Nothing has this id or name */
+            readonly 404: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The state of the query or stream does not allow it */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            readonly 413: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The query or the request is invalid */
+            readonly 422: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to try again */
+            readonly 429: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available now; Retry-After says when to try again */
+            readonly 503: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly _cancel_searches__request_id__delete: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description the X-Request-Id of the request that waits */
+                readonly request_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Successful Response */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The body is not JSON */
             readonly 400: {

@@ -1,7 +1,7 @@
 /** The boxes and lines of a graph as `GraphView` draws them. */
 
-import type { Box, Line, Placed, Point } from "./layout";
-import { curve, loop, type Direction } from "./layout";
+import type { Box, Direction, Line, Placed, Point } from "./geometry";
+import { curve, loop } from "./layout";
 
 export interface GraphBox extends Box {
   /** What a screen reader says. */

@@ -1,9 +1,21 @@
 /** Measures text, and cuts it to the room that there is. */
 
+type Family = "font" | "mono";
+const families = new Map<Family, string>();
+
 /** A font of the page for measuring: `font("mono", 12)`. */
-export function font(family: "font" | "mono", size: number, weight = 400): string {
-  const name = getComputedStyle(document.documentElement).getPropertyValue(`--${family}`);
-  return `${weight} ${size}px ${name.trim() || "sans-serif"}`;
+export function font(family: Family, size: number, weight = 400): string {
+  return `${weight} ${size}px ${familyOf(family)}`;
+}
+
+/** The names of a family, which is read once: to ask has the browser compute styles. */
+function familyOf(family: Family): string {
+  const known = families.get(family);
+  if (known !== undefined) return known;
+  const style = getComputedStyle(document.documentElement);
+  const names = style.getPropertyValue(`--${family}`).trim() || "sans-serif";
+  families.set(family, names);
+  return names;
 }
 
 let context: CanvasRenderingContext2D | null = null;
@@ -21,6 +33,11 @@ export function widthOf(text: string, font: string): number {
   if (widths.size > 20_000) widths.clear();
   widths.set(key, width);
   return width;
+}
+
+/** Loads the fonts of graphs, so that the first graph need not wait for them. */
+export function warmFonts(): void {
+  for (const family of ["font", "mono"] as const) widthOf("x", font(family, 12));
 }
 
 /** The width of the text of a line. */

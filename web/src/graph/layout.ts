@@ -2,44 +2,8 @@
 
 import { Graph, layout } from "@dagrejs/dagre";
 
-export interface Box {
-  readonly id: string;
-  readonly width: number;
-  readonly height: number;
-}
-
-export interface Line {
-  readonly id: string;
-  readonly from: string;
-  readonly to: string;
-  /** The width of the text on the line, for which room is left. */
-  readonly label?: number;
-}
-
-/** Which way lines go: up, down, or to the right. */
-export type Direction = "up" | "down" | "right";
-
-export interface Point {
-  readonly x: number;
-  readonly y: number;
-}
-
-/** Centres of boxes and the points of lines, by their ids. */
-export interface Placed {
-  readonly width: number;
-  readonly height: number;
-  readonly boxes: Readonly<Record<string, Point>>;
-  readonly lines: Readonly<Record<string, readonly Point[]>>;
-  /** The middle of the texts on lines; by default that of the line. */
-  readonly labels?: Readonly<Record<string, Point>>;
-}
-
-export interface Spacing {
-  /** Between boxes of a layer. */
-  readonly between: number;
-  /** Between layers. */
-  readonly layers: number;
-}
+import { blocksOf, placeBlock } from "./blocks";
+import type { Box, Direction, Line, Placed, Point, Spacing } from "./geometry";
 
 /** The height of the text on a line. */
 const LABEL_HEIGHT = 16;
@@ -59,18 +23,24 @@ export function placed(
     ranksep: spacing.layers,
     edgesep: spacing.between / 2,
   });
-  for (const { id, width, height } of boxes) graph.setNode(id, { width, height });
+  // Many inputs of one box are to dagre a single one, the block of their rows.
+  const blocks = direction === "up" ? blocksOf(boxes, lines, spacing.between) : [];
+  const blockOf = new Map(blocks.flatMap(({ id, members }) => members.map(({ box }) => [box.id, id])));
+  const own = boxes.filter(({ id }) => !blockOf.has(id));
+  for (const { id, width, height } of [...own, ...blocks]) graph.setNode(id, { width, height });
   // Upwards, dagre begins at the top: then the inputs of a box stand in their order.
   const ends = ({ from, to }: Line) => direction === "up" ? ([to, from] as const) : ([from, to] as const);
   // A loop is drawn on its box and takes no part in the layers.
   const straight = lines.filter(({ from, to }) => from !== to);
-  for (const line of straight) {
+  const led = straight.filter(({ from }) => !blockOf.has(from));
+  for (const { id, reader } of blocks) graph.setEdge(reader, id, {}, id);
+  for (const line of led) {
     const room = line.label === undefined ? {} : { width: line.label, height: LABEL_HEIGHT, labelpos: "c" };
     graph.setEdge(...ends(line), room, line.id);
   }
   layout(graph);
   const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number };
-  const rightOf = (id: string) => (graph.node(id) as Point).x;
+  const rightOf = (id: string) => (graph.node(blockOf.get(id) ?? id) as Point).x;
   const mirrored = direction !== "right" && reversed(straight, rightOf);
   const point = ({ x, y }: Point): Point => ({ x: mirrored ? width - x : x, y });
   const at = (id: string): Point => point(graph.node(id) as Point);
@@ -83,19 +53,34 @@ export function placed(
     const points = (edge.points ?? []).map(point);
     return direction === "up" ? points.reverse() : points;
   };
+  const inRows = blocks.map((block) =>
+    placeBlock(block, at(block.id), { ...(graph.node(block.reader) as Box), ...at(block.reader) }),
+  );
   return {
     width,
     height,
-    boxes: Object.fromEntries(boxes.map((box) => [box.id, at(box.id)])),
-    lines: Object.fromEntries(straight.map((line) => [line.id, through(line)])),
-    labels: Object.fromEntries(
-      straight.flatMap((line) => {
-        const { x, y } = edgeOf(line);
-        return x === undefined || y === undefined ? [] : [[line.id, point({ x, y })]];
-      }),
-    ),
+    boxes: merged([
+      Object.fromEntries(own.map((box) => [box.id, at(box.id)])),
+      ...inRows.map((one) => one.boxes),
+    ]),
+    lines: merged([
+      Object.fromEntries(led.map((line) => [line.id, through(line)])),
+      ...inRows.map((one) => one.lines),
+    ]),
+    labels: merged([
+      Object.fromEntries(
+        led.flatMap((line) => {
+          const { x, y } = edgeOf(line);
+          return x === undefined || y === undefined ? [] : [[line.id, point({ x, y })]];
+        }),
+      ),
+      ...inRows.map((one) => one.labels),
+    ]),
   };
 }
+
+type Named<T> = Readonly<Record<string, T>>;
+const merged = <T>(parts: readonly Named<T>[]): Named<T> => Object.assign({}, ...parts) as Named<T>;
 
 /** Whether most inputs of boxes stand from right to left. */
 function reversed(lines: readonly Line[], x: (id: string) => number): boolean {

@@ -1,6 +1,7 @@
 /** Lays graphs out in a worker, so that the page answers however large a graph is. */
 
-import { placed, type Box, type Direction, type Line, type Placed, type Spacing } from "./layout";
+import type { Box, Direction, Line, Placed, Spacing } from "./geometry";
+import { placed } from "./layout";
 
 export interface LayoutRequest {
   readonly number: number;

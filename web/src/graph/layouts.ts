@@ -2,7 +2,7 @@
 
 import { lineTextWidth } from "./fit";
 import type { GraphLine } from "./elements";
-import type { Box, Direction, Placed, Spacing } from "./layout";
+import type { Box, Direction, Placed, Spacing } from "./geometry";
 import type { LayoutAnswer, LayoutRequest } from "./layout.worker";
 import LayoutWorker from "./layout.worker?worker";
 

@@ -1,6 +1,6 @@
 /** How a graph is moved and scaled to be seen; sizes and places are in pixels. */
 
-import type { Point } from "./layout";
+import type { Point } from "./geometry";
 
 export interface Size {
   readonly width: number;
@@ -21,6 +21,8 @@ const WIDEST_MARGIN = 28;
 const LARGEST_SCALE = 1.1;
 /** Boxes can be read from this scale on. */
 const READABLE_SCALE = 0.7;
+/** The least scale of a graph that is made for reading. */
+const LEGIBLE_SCALE = 0.85;
 /** A box nearer to the edge of the view than this is not in sight. */
 const EDGE = 40;
 
@@ -33,6 +35,26 @@ export function fitting(view: Size, graph: Size): Transform | null {
   return {
     x: (view.width - graph.width * scale) / 2,
     y: (view.height - FOOT - graph.height * scale) / 2,
+    scale,
+  };
+}
+
+/**
+ * Shows a graph large enough to be read: the whole graph if there is room for it, or else what is
+ * around a point, which stands in the middle of the upper end. Null if there is no room.
+ */
+export function legible(view: Size, graph: Size, top: Point): Transform | null {
+  const whole = fitting(view, graph);
+  if (!whole || whole.scale >= LEGIBLE_SCALE) return whole;
+  const scale = LEGIBLE_SCALE;
+  // No side of the view is empty while the graph reaches beyond the other one.
+  const within = (start: number, room: number, length: number) =>
+    length <= room - 2 * WIDEST_MARGIN
+      ? (room - length) / 2
+      : Math.min(WIDEST_MARGIN, Math.max(start, room - WIDEST_MARGIN - length));
+  return {
+    x: within(view.width / 2 - top.x * scale, view.width, graph.width * scale),
+    y: within(WIDEST_MARGIN, view.height - FOOT, graph.height * scale),
     scale,
   };
 }

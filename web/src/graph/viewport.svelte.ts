@@ -3,8 +3,8 @@
 import { select } from "d3-selection";
 import { zoom, zoomIdentity, type ZoomTransform } from "d3-zoom";
 
-import type { Point } from "./layout";
-import { centred, fitting, inSight, type Size, type Transform } from "./transform";
+import type { Point } from "./geometry";
+import { centred, fitting, inSight, legible, type Size, type Transform } from "./transform";
 
 const SMOOTH_MS = 350;
 const SCALES = [0.05, 3] as const;
@@ -20,6 +20,8 @@ export class Viewport {
   // Read outside of effects, which must not run again with each frame of a movement.
   #present: Transform = { x: 0, y: 0, scale: 1 };
   #size: Size = { width: 0, height: 0 };
+  /** The size of the element, for what is drawn. */
+  size = $state.raw<Size>({ width: 0, height: 0 });
   #svg: SVGSVGElement | null = null;
   readonly #zoom = zoom<SVGSVGElement, unknown>()
     .scaleExtent([...SCALES])
@@ -37,6 +39,7 @@ export class Viewport {
     const observer = new ResizeObserver(([entry]) => {
       if (!entry) return;
       this.#size = { width: entry.contentRect.width, height: entry.contentRect.height };
+      this.size = this.#size;
       resized();
     });
     observer.observe(svg);
@@ -51,9 +54,17 @@ export class Viewport {
     this.moved = false;
   }
 
+  /** Shows a graph large enough to be read, if need be only what is around a point. */
+  read(graph: Size, top: Point, smooth = true): void {
+    const to = legible(this.#size, graph, top);
+    if (!to) return;
+    this.#go(to, smooth);
+    this.moved = false;
+  }
+
   /** Brings a point into the middle. */
-  centre(point: Point): void {
-    this.#go(centred(this.#size, point, this.#present), true);
+  centre(point: Point, smooth = true): void {
+    this.#go(centred(this.#size, point, this.#present), smooth);
     this.moved = true;
   }
 

@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 
-import type { Match, OperatorDocument, PictureDocument, ProgressDocument } from "../api/schema";
+import type { Match, ProgressDocument } from "../api/schema";
 import { eventsOf, EventParser } from "./events";
 import { withSample, sparkline } from "./history";
 import { drawingOf, bindingsText, type Result } from "./match";
-import { measuredTexts } from "./measured";
 import { titleOf } from "./title";
 import { bytes, clock, instant } from "../text/time";
 
@@ -104,18 +103,6 @@ describe("the course of a run", () => {
     expect(line).toBe("M0.0,18.0L50.0,2.0L100.0,10.0");
     expect(sparkline([{ x: 0, y: 1 }], 100, 20).line).toBe("");
   });
-});
-
-it("measured numbers are a line for each operator", () => {
-  const operator = {
-    node: 2,
-    rate: 2,
-    validity: 3600,
-    population: 9,
-    q_error: { rate: 1.5, validity: null, population: 2.5 },
-  } as unknown as OperatorDocument;
-  const picture = { per: { factor: 1, sign: "s" }, seconds: 1 } as unknown as PictureDocument;
-  expect(measuredTexts([operator], picture).get(2)).toBe("measured 2/s · valid 1h · holds 9 · 2.5× off");
 });
 
 it("times and sizes are for people", () => {

@@ -1,7 +1,7 @@
 /** Many groups as rows of boxes. Their places do not depend on the lines, so that there can be
  * hundreds, and the lines of the selected group can be shown without moving a box. */
 
-import type { Line, Placed, Point } from "../graph/layout";
+import type { Line, Placed, Point } from "../graph/geometry";
 import type { GroupBox } from "./boxes";
 import type { MemoIndex } from "./memo";
 

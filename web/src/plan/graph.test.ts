@@ -1,18 +1,9 @@
 import { describe, expect, it } from "vitest";
 
-import type { PlanDocument } from "../api/schema";
-import { heats, thickness, wrapped } from "./graph";
+import { thickness, wrapped } from "./graph";
 import { lineage, nextBest } from "./why";
 
 const UNIT = { factor: 3600, sign: "h" };
-
-describe("a plan's colours", () => {
-  const plan = (costs: readonly number[]) =>
-    ({ nodes: costs.map((cost) => ({ estimate: { cost } })) }) as unknown as PlanDocument;
-
-  it("are on the plan's own scale", () => expect(heats(plan([1, 4, 0]))).toEqual([0.25, 1, 0]));
-  it("are all cold where nothing costs", () => expect(heats(plan([0, 0]))).toEqual([0, 0]));
-});
 
 it("lines are as wide as the order of magnitude of their rate", () => {
   expect(thickness(100, 100)).toBe(7);
@@ -26,6 +17,9 @@ it("arguments are broken at spaces, and cut at the end", () => {
   expect(wrapped("a,b ⋈ b,c → a,c on b", 10, width, 3)).toEqual(["a,b ⋈ b,c", "→ a,c on b"]);
   const cut = wrapped("one two three four five", 9, width, 2);
   expect(cut).toEqual(["one two", "three fo…"]);
+  // A path has no spaces.
+  expect(wrapped("((a⋈bc)·(de⋈f))+ → x", 8, width, 5)).toEqual(["((a⋈bc)·", "(de⋈f))+", "→ x"]);
+  expect(wrapped("abcdefghij", 4, width, 5)).toEqual(["abcd", "efgh", "ij"]);
 });
 
 describe("the reasons of an operator", () => {
@@ -64,10 +58,10 @@ describe("the reasons of an operator", () => {
 
   it("compare the cost of the next best alternative", () => {
     expect(nextBest(reason, UNIT)).toBe(
-      "S_PATH[(G0·G1)+] at 10.8k/h, 1.5 times as much: 5.4k more for itself, 1.8k less for its inputs",
+      "S_PATH[(G0·G1)+] at 10.8k µs/h, 1.5 times as much: 5.4k more for itself, 1.8k less for its inputs",
     );
     const bound = { ...reason, runner_up: { ...reason.runner_up, cost: null } };
-    expect(nextBest(bound, UNIT)).toContain("at least 10.8k/h");
+    expect(nextBest(bound, UNIT)).toContain("at least 10.8k µs/h");
     expect(nextBest({ ...reason, runner_up: null }, UNIT)).toBeNull();
   });
 });

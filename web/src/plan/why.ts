@@ -1,7 +1,7 @@
 /** Why an operator was chosen, in the sentences of `headrace explain --why`. */
 
 import type { Reason, Unit } from "../api/schema";
-import { number, per } from "../text/numbers";
+import { cost as costOf, number, per } from "../text/numbers";
 
 export interface Ancestry {
   readonly text: string;
@@ -21,8 +21,8 @@ export function nextBest(reason: Reason, unit: Unit): string | null {
   if (other === null) return null;
   const name = [...other.enforcers, other.text].join(" over ");
   if (other.cost === null)
-    return `${name}: costs at least ${rate(other.at_least, unit)}, and was not searched further`;
-  const cost = `${other.exact ? "" : "at most "}${rate(other.cost, unit)}`;
+    return `${name}: costs at least ${costOf(other.at_least, unit)}, and was not searched further`;
+  const cost = `${other.exact ? "" : "at most "}${costOf(other.cost, unit)}`;
   if (reason.decided === "order") return `${name} at ${cost}, which is the same`;
   const ratio = other.cost / reason.cost;
   const times = Number.isFinite(ratio) ? `, ${number(ratio)} times as much` : "";
@@ -41,8 +41,6 @@ export const DECIDED: Readonly<Record<Reason["decided"], string>> = {
   sharing: "The tree of the other alternative is cheaper, but the whole plan shares more of its parts.",
   margin: "The other alternative is cheaper by less than the model's error: the plan as written is kept.",
 };
-
-const rate = (value: number, unit: Unit): string => `${per(value, unit)}/${unit.sign}`;
 
 function signed(value: number | null, unit: Unit): string {
   if (value === null || Math.abs(value * unit.factor) < 1e-12) return "";

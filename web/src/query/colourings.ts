@@ -1,21 +1,25 @@
 /** Colours and completed words of query languages, by the name of a language. A language without an
- * entry is edited as plain text; only the service parses. The words follow languages/rq/rq.lark and
- * languages/gcore/gcore.lark. */
+ * entry is edited as plain text; only the service parses. A test compares the words with the keywords
+ * of languages/rq/rq.lark and languages/gcore/gcore.lark. */
 
-import { StreamLanguage, type StreamParser } from "@codemirror/language";
-import type { Extension } from "@codemirror/state";
+import type { StreamParser } from "@codemirror/language";
 
-const RQ_WORDS = new Set(
-  "window slide on as emit every snapshot entering exit and distinct".split(" "),
+const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
+
+const RQ_WORDS = words(
+  "window slide on as emit every snapshot entering exit and distinct not order by asc desc limit " +
+    "optional shortest",
 );
-const GCORE_WORDS = new Set(
-  (
-    "select construct match on window slide where and or not as when union optional path emit " +
-    "every snapshot entering exit distinct group by having in is null true false all shortest " +
-    "exists return"
-  ).split(" "),
+/** Keywords of RQ that are names if they stand alone. */
+const RQ_PHRASES = /^(?:different\s+edges|all\s+shortest)\b/i;
+const GCORE_WORDS = words(
+  "select construct match on window slide where and or not as union optional path emit every " +
+    "snapshot entering exit distinct exists graph view true false all shortest case",
 );
-const FUNCTIONS = new Set("count sum avg min max abs".split(" "));
+/** Whether RQ reads a word as a keyword, so that a label of this name needs backquotes. */
+export const isRqWord = (word: string): boolean => RQ_WORDS.has(word.toLowerCase());
+
+const FUNCTIONS = words("count sum avg min max abs length nodes relationships");
 
 export interface State {
   comment: boolean;
@@ -23,7 +27,7 @@ export interface State {
   after: string;
 }
 
-function parser(words: ReadonlySet<string>, gcore: boolean): StreamParser<State> {
+function parser(keywords: ReadonlySet<string>, gcore: boolean): StreamParser<State> {
   return {
     startState: () => ({ comment: false, after: "" }),
     token(stream, state) {
@@ -53,12 +57,13 @@ function parser(words: ReadonlySet<string>, gcore: boolean): StreamParser<State>
       if (stream.match(/^"(?:[^"\\]|\\.)*"?|^'(?:[^'\\]|\\.)*'?/)) return "string";
       if (stream.match(/^`(?:[^`]|``)+`?/)) return "typeName";
       if (stream.match(/^\d+(?:\.\d+)?(?:[eE][+-]?\d+)?[A-Za-zµ]*/)) return "number";
+      if (!gcore && stream.match(RQ_PHRASES)) return "keyword";
       if (stream.match(/^\??[\p{L}_][\p{L}\p{N}_]*/u)) {
         const word = stream.current();
         const small = word.toLowerCase();
         if (before === "." || word.startsWith("?")) return "propertyName";
         if (FUNCTIONS.has(small) && stream.match(/^\s*\(/, false)) return "keyword";
-        if (words.has(small) && !(gcore ? false : stream.match(/^\s*(?:\(|,|<-)/, false)))
+        if (keywords.has(small) && !(gcore ? false : stream.match(/^\s*(?:\(|,|<-)/, false)))
           return "keyword";
         const label = gcore
           ? before === ":"
@@ -67,8 +72,11 @@ function parser(words: ReadonlySet<string>, gcore: boolean): StreamParser<State>
         return "variableName";
       }
       if (stream.match(/^(?:<-|:-|->|<=|>=|<>|!=|[=<>←≤≥≠])/)) return "operator";
+      const follows = stream.string.charAt(stream.pos - 1);
       const sign = stream.next() ?? "";
       state.after = !gcore && /[/|^!◦∘·]/.test(sign) ? "path" : sign;
+      // A dot after an atom ends the rule; one after a name begins a property.
+      if (sign === "." && follows === ")") state.after = "";
       if (/[()[\]{},;]/.test(sign)) return "punctuation";
       return "operator";
     },
@@ -86,19 +94,20 @@ export interface Colouring {
 export const COLOURINGS: Readonly<Record<string, Colouring>> = {
   rq: {
     parser: parser(RQ_WORDS, false),
-    keywords: ["WINDOW", "SLIDE", "ON", "as", "EMIT", "EVERY"],
+    keywords: [
+      ...["WINDOW", "SLIDE", "ON", "EMIT", "SNAPSHOT", "ENTERING", "EXIT", "EVERY"],
+      ...["ORDER BY", "ASC", "DESC", "LIMIT", "DIFFERENT EDGES"],
+      ...["as", "and", "not", "optional", "shortest", "all shortest", "distinct", ...FUNCTIONS],
+    ],
     beginning: null,
   },
   gcore: {
     parser: parser(GCORE_WORDS, true),
-    keywords: ["SELECT", "CONSTRUCT", "MATCH", "ON", "WINDOW", "SLIDE", "WHERE", "AND", "OR", "NOT"],
+    keywords: [
+      ...["SELECT", "CONSTRUCT", "MATCH", "OPTIONAL", "PATH", "GRAPH", "VIEW", "UNION", "AS"],
+      ...["ON", "WINDOW", "SLIDE", "EMIT", "SNAPSHOT", "ENTERING", "EXIT", "EVERY"],
+      ...["WHERE", "AND", "OR", "NOT", "EXISTS", "DISTINCT", "true", "false", ...FUNCTIONS],
+    ],
     beginning: /^\s*(?:(?:\/\/[^\n]*|\/\*[\s\S]*?\*\/)\s*)*(?:select|construct|match|path)\b/i,
   },
 };
-
-const EXTENSIONS: ReadonlyMap<string, Extension> = new Map(
-  Object.entries(COLOURINGS).map(([name, { parser }]) => [name, StreamLanguage.define(parser)]),
-);
-
-/** What colours a text of a language in the editor; nothing for plain text. */
-export const extensionOf = (language: string): Extension => EXTENSIONS.get(language) ?? [];

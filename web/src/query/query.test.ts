@@ -1,9 +1,12 @@
+import { readFileSync } from "node:fs";
+
 import { StringStream } from "@codemirror/language";
 import { describe, expect, it } from "vitest";
 
 import type { Problem } from "../api/problems";
 import { keyOf, knobs, labelsOf, scaledCatalog, type Catalog } from "./catalog";
-import { COLOURINGS, extensionOf } from "./colourings";
+import { COLOURINGS } from "./colourings";
+import { extensionOf } from "./extensions";
 import { guessedLanguage } from "./languages";
 import { spanOf } from "./position";
 import { adviceOf } from "./remedies";
@@ -98,8 +101,68 @@ describe("the editor colours", () => {
       "// c": "comment",
     });
   });
-  it("names that are keywords elsewhere", () =>
-    expect(words("rq", "Answer(x, y) <- window(x, y)")["window"]).toBe("typeName"));
+  it("WINDOW and SLIDE alike, wherever they stand", () => {
+    const texts = [
+      "Answer(x, y) <- a(x, y). WINDOW 3d SLIDE 1d",
+      "Answer(x, y) <- a(x, y).WINDOW 3d SLIDE 1d",
+      "Answer(x, y) <- a[WINDOW 3d SLIDE 1d](x, y)",
+      "Answer(x, y) <- a(x, y)\nWINDOW 3d\nSLIDE 1d",
+      "Answer(x, y) <- a(x, y) ON s WINDOW 3d SLIDE 1d",
+    ];
+    for (const text of texts)
+      expect(words("rq", text), text).toMatchObject({ WINDOW: "keyword", SLIDE: "keyword" });
+    expect(words("gcore", "SELECT x MATCH (x)-[:a]->(y) ON s WINDOW 3d SLIDE 1d")).toMatchObject({
+      WINDOW: "keyword",
+      SLIDE: "keyword",
+    });
+  });
+  it("names that are keywords elsewhere", () => {
+    expect(words("rq", "Answer(x, y) <- window(x, y)")["window"]).toBe("typeName");
+    const names = "different edges all optional shortest".split(" ");
+    for (const name of names)
+      expect(words("rq", `Answer(x, y) <- ${name}(x, y)`)[name], name).toBe("typeName");
+    expect(words("rq", "Answer(all, edges) <- a(all, edges)")).toMatchObject({
+      all: "variableName",
+      edges: "variableName",
+    });
+    expect(words("gcore", "SELECT having")["having"]).toBe("variableName");
+  });
+});
+
+/** The keywords of a grammar: terminals that begin with a letter, in upper or lower case. */
+function keywordsOf(language: string): string[] {
+  const place = new URL(`../../../languages/${language}/${language}.lark`, import.meta.url);
+  const terminals = readFileSync(place, "utf-8").matchAll(/^\w+(?:\.\d+)?: \/((?:\(\?:)?[a-z].*)\/i$/gm);
+  return [...terminals].flatMap(([, pattern = ""]) => {
+    const said = pattern.split(/\(\?[=!]/, 1)[0]!.replace(/\(\?:\\s\|.*?\)\+/g, " ").replaceAll(/\\s[+*]|\\./g, " ");
+    const [, choice] = /^\(\?:([a-z|]+)\)/.exec(said) ?? [];
+    return choice?.split("|") ?? [(said.match(/[a-z]+/g) ?? []).join(" ")];
+  });
+}
+
+describe("the keywords of a grammar", () => {
+  it("are read from it", () => {
+    const found = keywordsOf("rq");
+    for (const one of ["different edges", "all shortest", "order by", "limit", "window", "count", "max", "abs", "nodes"])
+      expect(found).toContain(one);
+    expect(keywordsOf("gcore")).toEqual(expect.arrayContaining(["match", "graph", "view", "true", "exists"]));
+  });
+  for (const language of ["rq", "gcore"])
+    it(`are coloured and completed in ${language}`, () => {
+      const { keywords } = COLOURINGS[language]!;
+      const completed = keywords.map((one) => one.toLowerCase());
+      for (const keyword of keywordsOf(language)) {
+        expect(completed).toContain(keyword);
+        for (const spelt of [keyword, keyword.toUpperCase()]) {
+          // A function stands before a parenthesis, another keyword before a name.
+          const coloured = [`a ${spelt} b`, `a, ${spelt}(b)`].some((text) => {
+            const found = words(language, text);
+            return [[spelt], spelt.split(" ")].some((tokens) => tokens.every((one) => found[one] === "keyword"));
+          });
+          expect(coloured, spelt).toBe(true);
+        }
+      }
+    });
 });
 
 describe("the language of a text", () => {

@@ -9,6 +9,7 @@ import { ProblemError, problemToShow, UnreachableError, type Problem } from "../
 import type { Alternatives, Explanation, Memo, OptimizeBody, Traced } from "../api/schema";
 import * as service from "../api/service";
 import { route } from "./route.svelte";
+import { Wait } from "./wait.svelte";
 
 /** A document about the plan that is fetched when a view first needs it. */
 class LazyDocument<T> {
@@ -16,26 +17,35 @@ class LazyDocument<T> {
   /** The id of the plan that `value` is about. */
   of = $state<string | null>(null);
   problem = $state.raw<Problem | null>(null);
-  busy = $state(false);
+  /** The wait for the document; null if nothing is fetched. */
+  wait = $state.raw<Wait | null>(null);
   #id: string | null = null;
-  #request: AbortController | undefined;
-  readonly #fetch: (id: string, signal: AbortSignal) => Promise<T>;
+  readonly #fetch: (id: string, asking: service.Asking) => Promise<T>;
 
-  constructor(fetch: (id: string, signal: AbortSignal) => Promise<T>) {
+  constructor(fetch: (id: string, asking: service.Asking) => Promise<T>) {
     this.#fetch = fetch;
+  }
+
+  get busy(): boolean {
+    return this.wait !== null;
+  }
+
+  /** Whether there is neither a value nor a problem, since the user ended the wait. */
+  get ended(): boolean {
+    return !this.wait && !this.problem && this.of !== this.#id;
   }
 
   /** Fetches the document of a plan unless that was done; an effect may call it each time. */
   load(id: string | null): void {
     if (id === this.#id) return;
     this.#id = id;
-    this.#request?.abort();
+    this.wait?.abort();
     this.problem = null;
     if (id === null) this.value = null;
     else void this.#load(id);
   }
 
-  /** Fetches the document again after a problem. */
+  /** Fetches the document again, after a problem or for one that was cut. */
   retry(): void {
     const id = this.#id;
     this.#id = null;
@@ -43,17 +53,17 @@ class LazyDocument<T> {
   }
 
   async #load(id: string): Promise<void> {
-    const request = (this.#request = new AbortController());
-    this.busy = true;
+    const wait = (this.wait = new Wait());
     try {
-      const value = await this.#fetch(id, request.signal);
+      const value = await this.#fetch(id, wait);
       if (this.#id === id) [this.value, this.of] = [value, id];
     } catch (error) {
       if (this.#id !== id) return;
       this.value = null;
       this.problem = problemToShow(error);
     } finally {
-      if (this.#request === request) this.busy = false;
+      wait.done();
+      if (this.wait === wait) this.wait = null;
     }
   }
 }
@@ -66,7 +76,8 @@ class CurrentPlan {
   problem = $state.raw<Problem | null>(null);
   /** The query text that `problem` is about; empty if a link was opened. */
   problemQuery = $state("");
-  busy = $state(false);
+  /** The wait for a plan; null if none is requested. */
+  wait = $state.raw<Wait | null>(null);
 
   readonly memo = new LazyDocument<Memo>(service.getMemo);
   readonly trace = new LazyDocument<Traced>(service.getTrace);
@@ -76,15 +87,18 @@ class CurrentPlan {
   #requestedId: string | null = null;
   /** The query to plan again once the service is back, or knows the token. */
   #unanswered: OptimizeBody | null = null;
-  #request: AbortController | undefined;
+
+  get busy(): boolean {
+    return this.wait !== null;
+  }
 
   /** Plans a query and goes to the address of its plan; cancels a request that is not answered. */
   async optimize(body: OptimizeBody): Promise<void> {
     const previous = this.explanation?.query;
     this.#requestedId = null;
-    const explanation = await this.#fetch(body.query, body, async (signal) => {
-      const { id } = await service.optimize(body, signal);
-      return service.getExplanation(id, signal);
+    const explanation = await this.#fetch(body.query, body, async (asking) => {
+      const { id } = await service.optimize(body, asking);
+      return service.getExplanation(id, asking);
     });
     const { view, id } = route.place;
     if (explanation === null || view === "live") return;
@@ -102,7 +116,7 @@ class CurrentPlan {
   async open(id: string): Promise<Explanation | null> {
     if (id === this.#requestedId) return null;
     this.#requestedId = id;
-    return this.#fetch("", null, (signal) => service.getExplanation(id, signal));
+    return this.#fetch("", null, (asking) => service.getExplanation(id, asking));
   }
 
   /** Plans the query and fetches the documents again that failed. */
@@ -114,21 +128,20 @@ class CurrentPlan {
   async #fetch(
     query: string,
     body: OptimizeBody | null,
-    get: (signal: AbortSignal) => Promise<Explanation>,
+    get: (asking: service.Asking) => Promise<Explanation>,
   ): Promise<Explanation | null> {
-    this.#request?.abort();
-    const request = (this.#request = new AbortController());
+    this.wait?.abort();
+    const wait = (this.wait = new Wait());
     this.#unanswered = null;
-    this.busy = true;
     try {
-      const explanation = await get(request.signal);
-      if (this.#request !== request) return null;
+      const explanation = await get(wait);
+      if (this.wait !== wait) return null;
       this.explanation = explanation;
       this.#requestedId = this.id = explanation.id;
       this.problem = null;
       return explanation;
     } catch (error) {
-      if (this.#request !== request) return null;
+      if (this.wait !== wait) return null;
       const refused = error instanceof ProblemError && error.problem.status === 401;
       const unanswered = refused || error instanceof UnreachableError;
       if (body) this.#requestedId = this.id;
@@ -138,7 +151,8 @@ class CurrentPlan {
       this.problemQuery = query;
       return null;
     } finally {
-      if (this.#request === request) this.busy = false;
+      wait.done();
+      if (this.wait === wait) this.wait = null;
     }
   }
 }

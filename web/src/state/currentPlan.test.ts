@@ -4,11 +4,14 @@ import { ProblemError, UnreachableError } from "../api/problems";
 import type { Explanation, Optimized } from "../api/schema";
 
 const service = vi.hoisted(() => ({
-  optimize: vi.fn<(body: { query: string }) => Promise<Optimized>>(),
+  optimize:
+    vi.fn<(body: { query: string }, asking: { signal: AbortSignal }) => Promise<Optimized>>(),
   getExplanation: vi.fn<(id: string) => Promise<Explanation>>(),
   getMemo: vi.fn(),
   getTrace: vi.fn(),
   getAlternatives: vi.fn(),
+  getSearch: vi.fn(() => Promise.resolve(null)),
+  endSearch: vi.fn<(id: string) => Promise<void>>(),
 }));
 vi.mock("../api/service", () => service);
 vi.stubGlobal("location", { hash: "" });
@@ -71,6 +74,39 @@ describe("a query that is planned", () => {
     await first;
     expect(currentPlan.id).toBe("f");
     expect(route.place.id).toBe("f");
+  });
+});
+
+describe("a wait", () => {
+  it("that the user ends gets the plan so far", async () => {
+    let answer: (found: Optimized) => void = () => undefined;
+    service.optimize.mockReturnValueOnce(new Promise((resolve) => (answer = resolve)));
+    const planned = currentPlan.optimize({ query: "J" });
+    const wait = currentPlan.wait;
+    service.endSearch.mockImplementation((id) => {
+      expect(id).toBe(wait?.id);
+      answer({ id: "j" } as Optimized);
+      return Promise.resolve();
+    });
+    await wait?.end();
+    await planned;
+    expect(currentPlan).toMatchObject({ id: "j", busy: false, problem: null });
+  });
+
+  it("that cannot be ended is not waited for", async () => {
+    service.optimize.mockImplementationOnce(
+      (_, { signal }) =>
+        new Promise((_resolve, reject) =>
+          signal.addEventListener("abort", () =>
+            reject(new DOMException("aborted", "AbortError")),
+          ),
+        ),
+    );
+    service.endSearch.mockRejectedValue(new Error("gone"));
+    const planned = currentPlan.optimize({ query: "K" });
+    await currentPlan.wait?.end();
+    await planned;
+    expect(currentPlan).toMatchObject({ id: "j", busy: false, problem: null });
   });
 });
 

@@ -71,6 +71,13 @@ class Draft {
     return currentPlan.problemQuery === this.query ? currentPlan.problem : null;
   });
 
+  /** The body of the plan that is shown; null before there is one. */
+  #planned = $state<string | null>(null);
+  /** Whether the plan that is shown is that of another text, or of other options. */
+  readonly stale = $derived(
+    this.#planned !== null && !currentPlan.busy && this.#planned !== JSON.stringify(this.body),
+  );
+
   /** The body to ask for a plan with. */
   get body(): OptimizeBody & { readonly options: OptionsBody } {
     const { window, slide, constants, ...rest } = this.options;
@@ -91,7 +98,21 @@ class Draft {
   optimize(): void {
     clearTimeout(this.#timer);
     this.#validation = null;
-    if (this.query.trim()) void currentPlan.optimize(this.body);
+    if (this.query.trim()) void this.#optimize(this.body);
+  }
+
+  async #optimize(body: OptimizeBody): Promise<void> {
+    const sent = JSON.stringify(body);
+    const before = currentPlan.explanation;
+    await currentPlan.optimize(body);
+    if (currentPlan.explanation !== before && currentPlan.explanation?.asked.query === body.query)
+      this.#planned = sent;
+  }
+
+  /** Puts back the query and the options of the plan that is shown. */
+  restore(): void {
+    clearTimeout(this.#timer);
+    if (currentPlan.explanation) this.#restore(currentPlan.explanation);
   }
 
   /** Optimizes once nothing has changed for a moment. */
@@ -105,14 +126,22 @@ class Draft {
     this.optimizeSoon();
   }
 
-  openExample(example: ExampleDocument): void {
+  /** Opens an example over its own catalog, or over the streams of the service. */
+  openExample(example: ExampleDocument, overService = false): void {
     this.query = example.query.trimEnd();
     this.chosenLanguage = null;
     this.#detected = { text: this.query, language: example.language };
-    this.catalog = example.catalog as unknown as Catalog;
+    this.catalog = overService ? null : (example.catalog as unknown as Catalog);
     this.example = example.name;
     this.options = DEFAULTS;
     this.forgetFactors();
+    this.optimize();
+  }
+
+  /** Opens a query over the streams of the service. */
+  openQuery(query: string): void {
+    this.query = query;
+    this.catalog = null;
     this.optimize();
   }
 
@@ -185,6 +214,7 @@ class Draft {
       ([name, value]) => name in DEFAULTS && value !== null,
     );
     this.options = { ...DEFAULTS, ...Object.fromEntries(chosen) };
+    this.#planned = JSON.stringify(this.body);
   }
 
   #detectedLanguage(): string {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { counted, duration, more, number, per, share, times } from "./numbers";
+import { cost, costUnit, counted, duration, more, number, per, share, times } from "./numbers";
 
 describe("numbers are written as by headrace explain", () => {
   // The cases are those of tests/api/test_numbers.py.
@@ -29,6 +29,12 @@ describe("numbers are written as by headrace explain", () => {
 
   it("rates are in the unit of the plan", () =>
     expect(per(0.000889, { factor: 3600, sign: "h" })).toBe("3.2"));
+
+  it("costs say their unit", () => {
+    expect(cost(0.0023, { factor: 3600, sign: "h" })).toBe("8.28 µs/h");
+    expect(costUnit({ factor: 60, sign: "min" })).toBe("µs of work per minute of stream");
+    expect(costUnit({ factor: 1, sign: "tick" })).toBe("µs of work per tick of stream");
+  });
 
   it("counts have their noun in the singular or plural", () => {
     expect(counted(1, "group")).toBe("1 group");

@@ -24,6 +24,23 @@ export const plural = (count: number, noun: string): string => (count === 1 ? no
 /** A rate or cost per time unit of the catalog, in the unit of the plan. */
 export const per = (value: number, unit: Unit): string => number(value * unit.factor);
 
+const UNITS: Readonly<Record<string, string>> = {
+  ns: "nanosecond",
+  µs: "microsecond",
+  ms: "millisecond",
+  s: "second",
+  min: "minute",
+  h: "hour",
+  d: "day",
+};
+
+/** The unit of costs in words: the work of operators for a length of the stream. */
+export const costUnit = ({ sign }: Unit): string =>
+  `µs of work per ${UNITS[sign] ?? sign} of stream`;
+
+/** A cost with its unit: `8.28 µs/h`. */
+export const cost = (value: number, unit: Unit): string => `${per(value, unit)} µs/${unit.sign}`;
+
 const LENGTHS = [
   [86400, "d"],
   [3600, "h"],

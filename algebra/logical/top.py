@@ -1,0 +1,56 @@
+"""TOP: the first rows in an order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from .. import notation
+from ..combinations import Feature, Form, declared
+from ..notation import InputNames
+from ..orders import Order, shortest
+from .base import I, LogicalOperator
+
+LIMITS = declared(
+    Form(
+        "rules with `LIMIT`",
+        brings=Feature.LIMITS,
+        refuses=frozenset({Feature.SLIDES, Feature.PARTITIONS}),
+        hint="evaluate at every instant, and plan for one partition",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Top(LogicalOperator):
+    """τ: at each instant the first ``limit`` of the rows that are valid.
+
+    The result is not monotone: a row ends when rows before it begin, and begins when they end, so
+    its consumers read deletions.
+
+    Attributes:
+        order: the order of the rows; all further columns, ascending, make it total.
+        limit: the number of rows, at least 1.
+    """
+
+    order: Order
+    limit: int
+
+    op: ClassVar[str] = "TOP"
+
+    @property
+    def form(self) -> Form:
+        return LIMITS
+
+    def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
+        """The order without the columns that follow from it."""
+        order = shortest(self.order)
+        return (self if order == self.order else replace(self, order=order)), inputs
+
+    def width(self, inputs: Sequence[int]) -> int:
+        return inputs[0]
+
+    def arguments(self, names: InputNames) -> str:
+        """``first 10 by n desc, x``."""
+        return notation.first_rows(self.order, self.limit, names.columns[0])

@@ -1,0 +1,91 @@
+"""The operator that keeps the first rows in an order."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Literal
+
+from .. import notation
+from ..notation import InputNames
+from ..orders import Order
+from ..properties import BROADCAST, NOTHING, SINGLE, Distribution, UpdatePattern
+from ..untrusted import WIDEST, at_most
+from .base import PhysicalOperator, WithDeletions, one_input, registered, require, require_columns
+
+
+@registered
+@dataclass(frozen=True, slots=True)
+class TopRows(PhysicalOperator):
+    """Keeps the first ``limit`` of the valid rows in an order.
+
+    The rows of an instant count together, once application time has passed it. The result has
+    deletions over any input: a row is retracted when rows before it push it out, and begins when
+    rows before it end. A row whose validity grows is retracted before its longer form is given.
+
+    Attributes:
+        order: pairs of a column and ``asc`` or ``desc``; rows that agree in these columns are
+            ordered by the further ones, ascending. Missing values come last.
+        limit: the number of rows.
+        update_pattern: the variant for an input with deletions, which has to be coalesced; null
+            without deletions.
+    """
+
+    order: Order
+    limit: int
+    update_pattern: WithDeletions = field(default=None, hash=False)
+    op: Literal["TOP_K"] = "TOP_K"
+
+    coalesces: ClassVar[bool] = True
+    retracts: ClassVar[bool] = True
+
+    @property
+    def lookback(self) -> int:
+        """One tick: the changes of the present tick are open, and follow from earlier rows."""
+        return 1
+
+    def check_bounds(self, inputs: int) -> None:
+        """Checks the number of columns, and that the limit is a number of rows."""
+        at_most(len(self.order), WIDEST, "columns")
+        require(0 < self.limit < 1 << 62, "its limit is not a number of rows")
+
+    def output_width(self, inputs: Sequence[int]) -> int:
+        width = one_input(inputs)
+        columns = [column for column, _ in self.order]
+        require_columns(columns, width)
+        require(len(set(columns)) == len(columns), "a column occurs twice in its order")
+        require(self.limit > 0, "its limit is not a number of rows")
+        return width
+
+    def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
+        """All rows are compared with each other, so they lie on one partition, or all on each."""
+        (below,) = inputs
+        require(
+            below in (SINGLE, BROADCAST, NOTHING),
+            f"its input is distributed by {below}, and the first rows are first among all",
+        )
+        return below
+
+    def input_distributions(self, widths: Sequence[int]) -> Iterator[tuple[Distribution, ...]]:
+        """On one partition."""
+        yield (SINGLE,)
+
+    def update_pattern_over(self, inputs: Collection[UpdatePattern]) -> UpdatePattern:
+        """With deletions, over any input."""
+        retracted = self.retracted(inputs)
+        if retracted is not (self.update_pattern is not None):
+            raise ValueError(f"{self.op} is {'not ' * retracted}made for deletions")
+        return UpdatePattern.WITH_DELETIONS
+
+    def over_deletions(self) -> TopRows:
+        """The variant for deletions."""
+        return replace(self, update_pattern="with_deletions")
+
+    @property
+    def ends_deletions(self) -> bool:
+        """Whether the input has to be coalesced: a retraction ends the validity of its value."""
+        return self.update_pattern is not None
+
+    def arguments(self, names: InputNames) -> str:
+        """``first 10 by n desc, x``."""
+        return notation.first_rows(self.order, self.limit, names.columns[0])

@@ -1,0 +1,125 @@
+"""The busiest vertices of a window: ``python -m bench.top_k``.
+
+A generated stream has edges from many vertices. A query counts those of each vertex, and keeps the
+first vertices. The benchmark runs the plan in one process on one core, a call of the pipeline for
+each second of the stream. It prints the edges per processor second once the window is full, when as
+many edges expire as arrive, and the share of TOP_K in the time. The aim is 50,000 edges per second,
+the first 100 of 100,000 vertices.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import pyarrow as pa
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from bench.measuring import headline, machine, save
+from bench.streams import slides
+from headrace.algebra.physical import TopRows
+from headrace.catalog.document import from_document
+from headrace.executor.local import LocalRun
+from headrace.planning.planner import optimize
+from headrace.planning.requests import PlanRequest
+
+AIM = 50_000
+"""Edges per second."""
+SKEWS = {"uniform": 0.0, "Zipf 0.8": 0.8}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The measurements of a stream.
+
+    Attributes:
+        stream: the distribution of the edges over the vertices.
+        held: the edges in the window.
+        edges: the edges that were timed.
+        results: the result lines.
+        seconds: the processor time of the timed edges.
+        per_second: edges per processor second.
+        top_share: the share of TOP_K in the time of all operators.
+    """
+
+    stream: str
+    held: int
+    edges: int
+    results: int
+    seconds: float
+    per_second: float
+    top_share: float
+
+
+def edges(rate: int, keys: int, seconds: int, skew: float) -> pa.Table:
+    """``rate`` edges in each second from ``keys`` vertices, Zipf-distributed with a skew."""
+    random = np.random.default_rng(1)
+    weights = np.arange(1, keys + 1) ** -skew
+    size = rate * seconds
+    return pa.table(
+        {
+            "src": pa.array(random.choice(keys, size, p=weights / weights.sum())),
+            "trg": pa.array(random.integers(0, keys, size)),
+            "label": pa.array(["pays"] * size, pa.string()),
+            "ts": pa.array(np.repeat(np.arange(seconds), rate)),
+        }
+    )
+
+
+def measure(name: str, rate: int, keys: int, window: int, first: int) -> Row:
+    """Times the seconds of a stream after its first window."""
+    labels = {"pays": {"rate": rate, "distinct_src": keys, "distinct_trg": keys}}
+    catalog = from_document({"streams": {"s": {"labels": labels, "vertex_type": "integer"}}})
+    query = (
+        f"Answer(x, count(*) as n) <- pays(x, y) ORDER BY n DESC LIMIT {first}. "
+        f"WINDOW {window}s EMIT SNAPSHOT EVERY 1s"
+    )
+    plan = optimize(PlanRequest(query, catalog=catalog)).plan
+    timed = max(5, window // 2)
+    running, results, seconds = LocalRun(plan), 0, 0.0
+    for second, batch in enumerate(slides(edges(rate, keys, window + timed, SKEWS[name]), 1)):
+        start = time.process_time()
+        results += len(running.push([batch]))
+        seconds += (time.process_time() - start) * (second >= window)
+    spent = {node: counters.seconds for node, counters in running.counters.items()}
+    top = next(n.id for n in plan.nodes if isinstance(n.operator, TopRows))
+    timed_edges = timed * rate
+    return Row(
+        name, window * rate, timed_edges, results, seconds, timed_edges / seconds,
+        spent[top] / sum(spent.values()),
+    )  # fmt: skip
+
+
+def main(
+    *,
+    rate: Annotated[int, typer.Option(min=1, help="Edges per second.")] = AIM,
+    keys: Annotated[int, typer.Option(min=1, help="Vertices.")] = 100_000,
+    window: Annotated[int, typer.Option(min=1, help="Seconds in the window.")] = 60,
+    first: Annotated[int, typer.Option(min=1, help="Rows that the query keeps.")] = 100,
+    out: Annotated[Path | None, typer.Option(help="Write the measurements as JSON.")] = None,
+) -> None:
+    """Counts the edges of each vertex in a window, and keeps the first vertices."""
+    console = Console(width=None if Console().is_terminal else 120)
+    console.print(headline(machine()))
+    table = Table("vertices", "edges held", "edges", "lines", "s", "edges/s", "TOP_K")
+    measure("uniform", 100, 10, 2, 3)  # compiles the kernels
+    rows = []
+    for name in SKEWS:
+        row = measure(name, rate, keys, window, first)
+        rows.append(row)
+        table.add_row(
+            row.stream, f"{row.held:,}", f"{row.edges:,}", f"{row.results:,}",
+            f"{row.seconds:.2f}", f"{row.per_second:,.0f}", f"{row.top_share:.0%}",
+        )  # fmt: skip
+        settings = {"rate": rate, "keys": keys, "window": window, "first": first}
+        save(out, "top_k", settings, rows)
+    console.print(table)
+
+
+if __name__ == "__main__":
+    typer.run(main)

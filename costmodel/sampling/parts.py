@@ -1,0 +1,118 @@
+"""Paths over the edges of a sample: made of paths, and taken apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ...algebra import regex
+from ...algebra.regex import Regex, Symbol
+from .relations import Edges, Either, Join, Reach, Relation, Wide
+
+
+def reach(expression: Regex, inputs: Sequence[Relation]) -> Relation:
+    """The path with the paths among its inputs put in, and its inputs numbered anew.
+
+    No PATH reports the empty word, so a path that is put in accepts none.
+    """
+    numbered: dict[Relation, int] = {}
+
+    def own(symbol: Symbol) -> Regex:
+        assert isinstance(symbol.ref, int)
+        below = inputs[symbol.ref]
+        if not isinstance(below, Reach):
+            return Symbol(numbered.setdefault(below, len(numbered)), symbol.inverse)
+
+        def moved(inner: Symbol) -> Regex:
+            assert isinstance(inner.ref, int)
+            relation = below.inputs[inner.ref]
+            return Symbol(numbered.setdefault(relation, len(numbered)), inner.inverse)
+
+        path = regex.nonempty(regex.substitute(below.regex, moved))
+        return regex.inverse(path) if symbol.inverse else path
+
+    whole = regex.substitute(expression, own)
+    if whole == Symbol(0):
+        return next(iter(numbered))
+    return Reach(whole, tuple(numbered))
+
+
+def concatenation(path: Reach) -> Join | None:
+    """A path as a join of all but its last part with its last part; None if a part may be empty."""
+    match path.regex:
+        case regex.Concat((*firsts, last)):
+            first = regex.concat(firsts)
+            if regex.nullable(first) or regex.nullable(last):
+                return None
+            parts = (_part(first, path.inputs), _part(last, path.inputs))
+            (one, turned), (other, backwards) = parts
+            bindings = ((1, 0) if turned else (0, 1), (2, 1) if backwards else (1, 2))
+            return Join(bindings, (0, 2), (one, other))
+        case _:
+            return None
+
+
+def parts_of(relation: Relation) -> Iterator[Relation]:
+    """The relations of which an evaluation has all rows for its values: closures, and inputs of
+    unions.
+
+    Each closure of a path is a path of its own; a closure within another one does not count. The
+    closure of a relation and that of its inverse are one.
+    """
+    match relation:
+        case Reach(expression, inputs):
+            for part in _closures(expression):
+                backwards = isinstance(part, Symbol) and part.inverse
+                yield reach(regex.plus(regex.inverse(part) if backwards else part), inputs)
+        case Either(inputs):
+            yield from inputs
+        case Join():
+            inputs = relation.inputs
+        case _:
+            return
+    for below in inputs:
+        yield from parts_of(below)
+
+
+def _closures(expression: Regex) -> Iterator[Regex]:
+    """The operands of the outermost closures of an expression."""
+    match expression:
+        case regex.Star(part) | regex.Plus(part):
+            yield part
+        case regex.Concat(parts) | regex.Alternation(parts):
+            for part in parts:
+                yield from _closures(part)
+        case regex.Optional(part):
+            yield from _closures(part)
+        case _:
+            return
+
+
+def is_search(relation: Relation) -> bool:
+    """Whether a relation has a path that is not a join, so that a search evaluates it."""
+    match relation:
+        case Edges() | Wide():
+            return False
+        case Reach():
+            join = concatenation(relation)
+            return join is None or is_search(join)
+        case Join(_, _, inputs, _) | Either(inputs):
+            return any(map(is_search, inputs))
+
+
+def is_choice(relation: Relation) -> bool:
+    """Whether a path of one step follows edges of several labels, as a scan of them does."""
+    match relation:
+        case Reach(regex.Alternation(parts), inputs):
+            steps = all(isinstance(part, Symbol) for part in parts)
+            return steps and all(isinstance(below, Edges) for below in inputs)
+        case _:
+            return False
+
+
+def _part(expression: Regex, inputs: tuple[Relation, ...]) -> tuple[Relation, bool]:
+    """A part of a path as a relation, and whether it is turned around."""
+    if isinstance(expression, Symbol):
+        assert isinstance(expression.ref, int)
+        return inputs[expression.ref], expression.inverse
+    relation = reach(expression, inputs)
+    return relation, False

@@ -1,0 +1,158 @@
+"""Exact sums of floats, as long fixed-point numbers in units of 2^-1074, the smallest float.
+
+A sum has :data:`LIMBS` limbs of 32 bits, least significant first, each in 64 bits. Adding a float
+changes three limbs by less than 2^33, and no carry is propagated. So a limb is the sum of the parts
+of the added floats, and does not overflow with fewer than 2^30 of them. :func:`quotient` propagates
+the carries and rounds once, so the result does not depend on the order of additions and removals.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..batch import IntArray
+from .compiling import kernel
+
+LIMBS = 69
+"""Limbs of a sum of fewer than 2^30 floats and integers, with a limb for the sign."""
+
+_MASK = (1 << 32) - 1
+_MANTISSA_BITS = 52
+_INTEGERS_AT = 1074
+"""The position of the bit of the integer 1."""
+_INFINITE = 0x7FF << _MANTISSA_BITS
+_SIGN = -(1 << 63)
+
+
+@kernel
+def is_infinite(bits: int) -> bool:
+    """Whether the bits are those of an infinite float."""
+    return (bits & _INFINITE) == _INFINITE
+
+
+@kernel
+def add_float(limbs: IntArray, at: int, bits: int, sign: int) -> None:
+    """Adds ``sign`` times a finite float to the sum in row ``at``."""
+    exponent = (bits >> _MANTISSA_BITS) & 0x7FF
+    mantissa = bits & ((1 << _MANTISSA_BITS) - 1)
+    if exponent > 0:
+        mantissa |= 1 << _MANTISSA_BITS
+        exponent -= 1
+    if bits < 0:
+        sign = -sign
+    _add(limbs, at, mantissa, exponent, sign)
+
+
+@kernel
+def _add(limbs: IntArray, at: int, value: int, position: int, sign: int) -> None:
+    """Adds ``sign * value * 2^position``, for 0 <= value < 2^63."""
+    limb, shift = position >> 5, position & 31
+    low, high = (value & _MASK) << shift, (value >> 32) << shift
+    limbs[at, limb] += sign * (low & _MASK)
+    limbs[at, limb + 1] += sign * ((low >> 32) + (high & _MASK))
+    limbs[at, limb + 2] += sign * (high >> 32)
+
+
+@kernel
+def quotient(limbs: IntArray, at: int, high: int, low: int, by: int, scratch: IntArray) -> int:
+    """The bits of the float nearest to a sum of floats and integers divided by ``by``.
+
+    A tie goes to the even float. The result is -1, which is the bits of no number, if it is beyond
+    the range of floats.
+
+    Args:
+        limbs: the sums of floats.
+        at: the row of the sum of the floats; negative if there are none.
+        high: the sum of the integers, divided by 2^32.
+        low: the rest of the sum of the integers, which may exceed 32 bits.
+        by: the divisor, from 1 to 2^30.
+        scratch: int64[LIMBS].
+    """
+    for k in range(LIMBS):
+        scratch[k] = limbs[at, k] if at >= 0 else 0
+    high += low >> 32
+    limb, shift = _INTEGERS_AT >> 5, _INTEGERS_AT & 31
+    for word in range(3):
+        # The integer has three words: its low 32 bits, the next 32 bits, and the signed rest.
+        part = low & _MASK if word == 0 else high & _MASK if word == 1 else high >> 32
+        scratch[limb + word] += (part << shift) & _MASK
+        scratch[limb + word + 1] += (part << shift) >> 32
+    is_negative = _carry(scratch)
+    if is_negative:
+        for k in range(LIMBS):
+            scratch[k] = -scratch[k]
+        _carry(scratch)
+    rest = 0
+    for k in range(LIMBS - 1, -1, -1):
+        if by == 1 or (rest == 0 and scratch[k] == 0):
+            continue
+        rest = (rest << 32) | scratch[k]
+        scratch[k] = rest // by
+        rest %= by
+    bits = _rounded(scratch, rest, by)
+    return -1 if bits >= _INFINITE else bits | _SIGN if is_negative and bits != 0 else bits
+
+
+@kernel
+def _carry(number: IntArray) -> bool:
+    """Brings all limbs but the last into 0 to 2^32 - 1; returns whether the number is negative."""
+    carry = 0
+    for k in range(LIMBS - 1):
+        total = number[k] + carry
+        number[k] = total & _MASK
+        carry = total >> 32
+    number[LIMBS - 1] += carry
+    return number[LIMBS - 1] < 0
+
+
+@kernel
+def _rounded(number: IntArray, rest: int, by: int) -> int:
+    """The bits of the float nearest to ``(number + rest / by) * 2^-1074``."""
+    top = LIMBS - 1
+    while top > 0 and number[top] == 0:
+        top -= 1
+    length = 0
+    while number[top] >> length != 0:
+        length += 1
+    length += 32 * top
+    shift = length - (_MANTISSA_BITS + 1)
+    if shift <= 0:  # all bits fit, and the first bit to drop is in the rest
+        bits = (number[1] << 32) | number[0]
+        return bits + 1 if 2 * rest > by or (2 * rest == by and bits & 1 == 1) else bits
+    if shift >= _INFINITE >> _MANTISSA_BITS:
+        return _INFINITE
+    mantissa = 0
+    for k in range(_MANTISSA_BITS + 1):
+        mantissa |= _bit(number, shift + k) << k
+    # The leading bit of the mantissa adds 1 to the exponent.
+    bits = mantissa + (shift << _MANTISSA_BITS)
+    if _bit(number, shift - 1) == 0:
+        return bits
+    beyond = rest
+    for k in range((shift - 1) >> 5):
+        beyond |= number[k]
+    beyond |= number[(shift - 1) >> 5] & ((1 << ((shift - 1) & 31)) - 1)
+    return bits + 1 if beyond != 0 or bits & 1 == 1 else bits
+
+
+@kernel
+def _bit(number: IntArray, position: int) -> int:
+    return (number[position >> 5] >> (position & 31)) & 1
+
+
+@kernel
+def compared(integer: int, bits: int) -> int:
+    """-1, 0 or 1 as an integer is less than, equal to or greater than a finite or infinite float.
+
+    The comparison is exact.
+    """
+    number = np.int64(bits).view(np.float64)
+    if number >= 9223372036854775808.0:
+        return -1
+    if number < -9223372036854775808.0:
+        return 1
+    whole = np.int64(number)  # rounded towards zero
+    if integer != whole:
+        return -1 if integer < whole else 1
+    rest = number - np.float64(whole)
+    return -1 if rest > 0 else 1 if rest < 0 else 0

@@ -1,0 +1,63 @@
+"""Paths as text: JSON of their steps, or of the vertices that they visit.
+
+In: the steps of paths, one path after the other, as int64[3, steps]: the place of the vertex that a
+step leaves among :func:`vertex_texts`, its symbol, and the place of the vertex that it enters.
+Symbol 2 · input is a step over an edge of the input, 2 · input + 1 one against it. Path i ends
+before step ``ends[i]``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..batch import IntArray
+from ..dictionary import Dictionary
+
+
+def step_names(labels: Sequence[str]) -> Any:
+    """The name of each symbol as JSON: a label, with ``^`` in front where it is walked against."""
+    names = [name for label in labels for name in (label, f"^{label}")]
+    return pa.array([json.dumps(n, ensure_ascii=False) for n in names], pa.string())
+
+
+def vertex_texts(dictionary: Dictionary, codes: IntArray) -> Any:
+    """Vertices as JSON."""
+    values = dictionary.decode(codes).to_pylist()
+    return pa.array([json.dumps(v, ensure_ascii=False) for v in values], pa.string())
+
+
+def path_texts(vertices: Any, names: Any, steps: IntArray, ends: IntArray) -> Any:
+    """Each path as JSON: ``[["1","a","4"],["4","^b","7"]]``; ``names`` are :func:`step_names`."""
+    parts: list[Any] = [
+        pa.scalar("["),
+        vertices.take(pa.array(steps[0])),
+        pa.scalar(","),
+        names.take(pa.array(steps[1])),
+        pa.scalar(","),
+        vertices.take(pa.array(steps[2])),
+        pa.scalar("]"),
+        pa.scalar(""),
+    ]
+    return _lists(pc.binary_join_element_wise(*parts), ends)
+
+
+def node_texts(vertices: Any, steps: IntArray, ends: IntArray) -> Any:
+    """The vertices of each path as JSON: ``["1","4","7"]``."""
+    starts = np.r_[0, ends[:-1]]
+    # The first vertex of each path, and then those that its steps enter.
+    visited = np.insert(steps[2], starts, steps[0, starts])
+    return _lists(vertices.take(pa.array(visited)), ends + np.arange(1, len(ends) + 1))
+
+
+def _lists(texts: Any, ends: IntArray) -> Any:
+    """JSON of lists of texts; list i ends before text ``ends[i]``."""
+    lists: Any = pa.ListArray.from_arrays(pa.array(np.r_[0, ends], pa.int32()), texts)
+    parts: list[Any] = [pa.scalar("["), pc.binary_join(lists, ","), pa.scalar("]"), pa.scalar("")]
+    whole: Any = pc.binary_join_element_wise(*parts)
+    return whole

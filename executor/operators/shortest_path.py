@@ -1,0 +1,310 @@
+"""SHORTEST_PATH: shortest paths over the edges that are valid at each multiple of a period.
+
+An instant is searched once application time has passed it. Its rows hold until the first instant at
+which the edges have changed, so an instant without a change is not searched. The state is the set
+of valid edges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ...algebra.physical import ShortestPath
+from ..batch import FOREVER, Batch, IntArray, merged
+from ..dictionary import Dictionary
+from ..kernels import shortest as kernel
+from ..kernels import stops
+from ..kernels.path import ROW_EXP, ROW_INPUT, ROW_TS
+from ..kernels.rows import Input
+from ..kernels.tables import EMPTY
+from .automaton import accepting_flags, check_start
+from .base import drive
+from .edges import IsRoot, merged_rows
+from .path_texts import node_texts, path_texts, step_names, vertex_texts
+from .report import next_multiple
+from .simple_path import StepBudgetError
+from .valid_values import ValidValues
+
+_ROOM = 1 << 14
+"""The rows and steps of the first buffers of a search."""
+
+
+class ShortestPathOperator:
+    """Holds the valid edges, and the rows of the last instant.
+
+    Args:
+        path: the physical operator.
+        inputs: the number of inputs.
+        dictionary: the dictionary of the codes; lengths and paths become values in it.
+        is_root: tests which vertices are roots in this partition; None if all are.
+
+    Raises:
+        ValueError: if a transition enters the start state.
+    """
+
+    def __init__(
+        self, path: ShortestPath, inputs: int, dictionary: Dictionary, is_root: IsRoot | None
+    ) -> None:
+        check_start(path.transitions)
+        self._path = path
+        self._dictionary = dictionary
+        self._is_root = is_root
+        self._held = ValidValues(3)
+        self._h: IntArray = np.zeros(kernel.EDGES_HEADER_FIELDS, np.int64)
+        self._names = step_names(path.labels)
+        self._automaton = _Automaton.of(path)
+        self._width = 2 + len(path.values)
+        self._arrived: list[Batch] = []
+        self._next: int | None = None
+        self._rows = Batch.empty(self._width)
+        self._codes: list[IntArray] = []  # the values in these rows
+
+    def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
+        """Takes rows, for :meth:`advance`; returns none."""
+        if any(map(len, inputs)):
+            rows = merged_rows(inputs)
+            columns = np.ascontiguousarray(rows[[ROW_INPUT, 0, 1]])
+            self._arrived.append(Batch(columns, rows[ROW_TS].copy(), rows[ROW_EXP].copy()))
+        return Batch.empty(self._width)
+
+    def advance(self, now: int, wanted: bool) -> Batch:
+        """The rows of the instants before ``now``."""
+        arrived = merged(self._arrived or [Batch.empty(3)])
+        self._arrived.clear()
+        edges = Input(*arrived.arrays)
+        self._h[kernel.ROW] = 0
+        if self._next is None and len(arrived):
+            self._next = next_multiple(int(arrived.ts[0]), self._path.every)
+        found: list[Batch] = []
+        while self._next is not None and self._next < now:
+            instant = self._next
+            self._take(edges, instant)
+            changes = kernel.expire(self._held.expiring, instant, self._h)
+            if self._h[kernel.ROW] < len(arrived):
+                changes = min(changes, int(arrived.ts[self._h[kernel.ROW]]))
+            self._next = self._multiple(min(changes, now))
+            if wanted:
+                found.append(self._at(instant, self._next))
+            else:  # nothing holds the values of the last rows any longer
+                self._h[kernel.CHANGED] = 1
+        self._take(edges, FOREVER)
+        if now < FOREVER:
+            _ = kernel.expire(self._held.expiring, now, self._h)
+        return merged(found) if found else Batch.empty(self._width)
+
+    def _multiple(self, time: int) -> int:
+        """The first instant that is not before a time; FOREVER if there is none."""
+        every = self._path.every
+        return FOREVER if time > FOREVER - every else next_multiple(time, every)
+
+    def _take(self, edges: Input, until: int) -> None:
+        drive(
+            lambda: kernel.take(self._held.expiring, edges, until, self._h),
+            {stops.SWEEP_DUE: self._held.enlarge},
+        )
+
+    def _at(self, instant: int, until: int) -> Batch:
+        """The rows of an instant, valid until another one."""
+        if self._h[kernel.CHANGED]:
+            self._rows = self._searched(instant)
+            self._h[kernel.CHANGED] = 0
+        rows = self._rows
+        expiry = np.full(len(rows), until, np.int64)
+        for codes in self._codes if len(rows) else ():
+            self._dictionary.hold(codes, np.full(len(codes), until, np.int64))
+        return Batch(rows.columns, np.full(len(rows), instant, np.int64), expiry)
+
+    def _searched(self, instant: int) -> Batch:
+        """The rows of the snapshot at an instant; its times are not those of the rows.
+
+        Raises:
+            StepBudgetError: if the paths from one vertex exceed the plan's budget of steps.
+        """
+        path = self._path
+        edges: IntArray = np.empty((3, int(self._held.queue[0, 0])), np.int64)
+        kernel.copy_edges(self._held.expiring, edges)
+        vertices, graph = self._graph(edges)
+        self._codes = [vertices]
+        writes = kernel.LENGTHS
+        if path.shows_steps:
+            writes = kernel.ALL_PATHS if path.all_paths else kernel.ONE_PATH
+        search = _new_search(graph, self._automaton, writes)
+        out: IntArray = np.empty((kernel.RESULT_FIELDS, _ROOM), np.int64)
+        steps: IntArray = np.empty((kernel.STEP_FIELDS, _ROOM), np.int64)
+
+        def enlarge_out() -> None:
+            nonlocal out
+            out = np.hstack([out, np.empty_like(out)])
+
+        def enlarge_steps() -> None:
+            nonlocal steps
+            steps = np.hstack([steps, np.empty_like(steps)])
+
+        def give_up() -> None:
+            raise StepBudgetError(
+                f"{path.op} {path.regex}: the shortest paths from one vertex at {instant} have "
+                f"more than {path.budget:,} steps"
+            )
+
+        drive(
+            lambda: kernel.search(graph, search, writes, path.budget, out, steps),
+            {
+                stops.OUT_FULL: enlarge_out,
+                stops.SPACE_FULL: enlarge_steps,
+                stops.OVER_BUDGET: give_up,
+            },
+        )
+        out = out[:, : search.header[kernel.OUT]]
+        steps = steps[:, : search.header[kernel.STEPS]]
+        steps[1] = np.array(self._automaton.symbols)[steps[1]]
+        columns = np.empty((self._width, out.shape[1]), np.int64)
+        columns[0], columns[1] = vertices[out[0]], vertices[out[1]]
+        if out.shape[1]:
+            texts = vertex_texts(self._dictionary, vertices) if path.shows_steps else None
+            for place, value in enumerate(path.values):
+                columns[2 + place] = self._values(value, out[2], texts, steps, instant)
+        times = np.full(out.shape[1], instant, np.int64)
+        return Batch(columns, times, times)
+
+    def _values(
+        self, value: str, lengths: IntArray, vertices: Any, steps: IntArray, instant: int
+    ) -> IntArray:
+        """The codes of a value of each path, over the vertices of the snapshot as texts."""
+        if value == "length":
+            different = np.arange(1, int(lengths.max()) + 1)
+            until = np.full(len(different), instant + 1, np.int64)
+            codes = self._dictionary.encode(pa.array(different), until)
+            self._codes.append(codes)
+            return np.asarray(codes[lengths - 1])
+        until = np.full(len(lengths), instant + 1, np.int64)
+        ends = np.cumsum(lengths)
+        if value == "path":
+            texts = path_texts(vertices, self._names, steps, ends)
+        else:
+            texts = node_texts(vertices, steps, ends)
+        codes = self._dictionary.encode(texts, until)
+        self._codes.append(codes)
+        return codes
+
+    def _graph(self, edges: IntArray) -> tuple[IntArray, kernel.Graph]:
+        """The codes of the vertices of a snapshot, and its arcs.
+
+        With one path for each pair, the arcs of a vertex are in the order of paths: by the value of
+        the vertex that they enter, and then by the name of the step.
+        """
+        automaton = self._automaton
+        vertices, numbers = np.unique(edges[1:], return_inverse=True)
+        begins, ends = numbers.reshape(2, -1)
+        symbols = [np.flatnonzero(edges[0] == s // 2) for s in automaton.symbols]
+        arcs = [(ends, begins) if s % 2 else (begins, ends) for s in automaton.symbols]
+        none: list[IntArray] = [np.empty(0, np.int64)]
+        from_ = np.concatenate(none + [a[0][k] for a, k in zip(arcs, symbols, strict=True)])
+        to = np.concatenate(none + [a[1][k] for a, k in zip(arcs, symbols, strict=True)])
+        symbol = np.repeat(np.arange(len(symbols)), list(map(len, symbols)))
+        order = np.arange(len(from_))
+        if self._path.shows_steps and not self._path.all_paths:
+            ranks = _ranks(vertices, self._dictionary)
+            order = _sorted(automaton.ranks[symbol], order, len(symbols))[0]
+            order = _sorted(ranks[to], order, len(vertices))[0]
+        order, starts = _sorted(from_, order, len(vertices))
+        roots = np.unique(from_[automaton.next_state[0, symbol] != EMPTY])
+        if self._is_root is not None:
+            roots = roots[self._is_root(vertices[roots])]
+        return vertices, kernel.Graph(
+            starts, symbol[order], to[order], automaton.next_state, automaton.accepting, roots
+        )
+
+    def tick(self, now: int) -> None:
+        """Does nothing: :meth:`advance` drops expired edges."""
+
+    def purge(self, now: int) -> None:
+        """Does nothing: :meth:`advance` drops expired edges."""
+
+    @property
+    def entries(self) -> int:
+        """Edges held, and those that wait, and the rows of the last instant."""
+        return self._held.entries + sum(map(len, self._arrived)) + len(self._rows)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory allocated for state."""
+        batches = [*self._arrived, self._rows]
+        return self._held.nbytes + sum(a.nbytes for batch in batches for a in batch.arrays)
+
+
+@dataclass(frozen=True, slots=True)
+class _Automaton:
+    """The automaton of a path as arrays.
+
+    Attributes:
+        symbols: 2 · input + inverse of each symbol that it reads.
+        ranks: the position of each symbol in the order of the names of steps.
+        next_state: int64[states, symbols]: the state after a symbol, or EMPTY.
+        accepting: for each state, 1 if it accepts.
+    """
+
+    symbols: tuple[int, ...]
+    ranks: IntArray
+    next_state: IntArray
+    accepting: IntArray
+
+    @staticmethod
+    def of(path: ShortestPath) -> _Automaton:
+        """The automaton of a physical operator."""
+        symbols = sorted({2 * i + inverse for _, i, inverse, _ in path.transitions})
+        next_state: IntArray = np.full((path.states, len(symbols)), EMPTY, np.int64)
+        for state, number, inverse, to in path.transitions:
+            next_state[state, symbols.index(2 * number + inverse)] = to
+
+        def name(place: int) -> tuple[str, int]:
+            symbol = symbols[place]
+            label = path.labels[symbol // 2] if path.labels else ""
+            return "^" * (symbol % 2) + label, symbol
+
+        ranks: IntArray = np.zeros(len(symbols), np.int64)
+        ranks[sorted(range(len(symbols)), key=name)] = np.arange(len(symbols))
+        flags = accepting_flags(path.states, path.accepting)
+        return _Automaton(tuple(symbols), ranks, next_state, flags)
+
+
+def _new_search(graph: kernel.Graph, automaton: _Automaton, writes: int) -> kernel.Search:
+    """An empty search of a graph."""
+    vertices, states = len(graph.starts) - 1, len(automaton.accepting)
+    arcs = 1
+    if writes != kernel.LENGTHS:
+        of_symbol = (automaton.next_state != EMPTY).sum(axis=0)
+        arcs += int(of_symbol[graph.symbols].sum())
+    return kernel.Search(
+        np.zeros(kernel.HEADER_FIELDS, np.int64),
+        np.full(vertices * states, EMPTY, np.int64),
+        np.empty((vertices * states + 1, kernel.NODE_FIELDS), np.int64),
+        np.empty((arcs, kernel.BACK_FIELDS), np.int64),
+        np.full(vertices, EMPTY, np.int64),
+        np.empty(vertices * states + 1, np.int64),
+    )
+
+
+def _sorted(keys: IntArray, order: IntArray, count: int) -> tuple[IntArray, IntArray]:
+    """The positions in ``order`` by their keys below ``count``, and where each key begins."""
+    counts: IntArray = np.empty(count + 1, np.int64)
+    out = np.empty_like(order)
+    kernel.counting_sort(keys, order, counts, out)
+    return out, counts
+
+
+def _ranks(codes: IntArray, dictionary: Dictionary) -> IntArray:
+    """The position of each vertex in their order: integers, then strings by their UTF-8 bytes."""
+    numbers, are_numbers = dictionary.integers(codes)
+    ranks: IntArray = np.empty(len(codes), np.int64)
+    of_numbers, of_strings = np.flatnonzero(are_numbers), np.flatnonzero(~are_numbers)
+    ranks[of_numbers[np.argsort(numbers[of_numbers])]] = np.arange(len(of_numbers))
+    if len(of_strings):
+        order = np.asarray(pc.sort_indices(dictionary.decode(codes[of_strings])))
+        ranks[of_strings[order]] = len(of_numbers) + np.arange(len(of_strings))
+    return ranks

@@ -1,0 +1,131 @@
+"""Rules of AGGREGATE: what only looks at its keys goes below it. Not in the thesis.
+
+The rows of a group agree in the keys. So a condition on keys keeps whole groups, and may be checked
+on the rows instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+from ..algebra.aggregates import Function
+from ..algebra.logical import Aggregate, Filter, Project
+from ..algebra.predicate import Predicate
+from ..memo import Expression, GroupExpression, Tree
+from ..memo.pattern import Match, Op, Var
+from .filter_rules import predicate_of
+from .rule import Context, Promise, TransformationRule
+
+IGNORING_REPEATS: Final[frozenset[Function]] = frozenset({"count_distinct", "min", "max"})
+"""The functions whose result does not depend on how often a value occurs."""
+
+
+class FilterAggregateTranspose(TransformationRule):
+    """σ_F(γ(S))  →  σ_H(γ(σ_G(S))) where the part G of F looks at keys alone, and H is the rest
+
+    Always valid: a group is kept or dropped as each of its rows is.
+    """
+
+    name = "FilterAggregateTranspose"
+    number = None
+    patterns = (Op(Filter, Op(Aggregate, Var("s"))),)
+    promise = Promise.DECOMPOSE
+
+    def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
+        aggregate = _aggregate(match.expressions[1])
+        of_key = {
+            column: aggregate.keys[place]
+            for column, place in enumerate(aggregate.output)
+            if place < len(aggregate.keys)
+        }
+        below, above = [], []
+        for part in predicate_of(match.root).conjuncts:
+            if part.columns and set(part.columns) <= of_key.keys():
+                below.append(part.renumbered({c: of_key[c] for c in part.columns}))
+            else:
+                above.append(part)
+        if not below:
+            return
+        filtered = Expression(Filter(Predicate.all_of(below)), (match["s"],))
+        result = Expression(aggregate, (filtered,))
+        yield Expression(Filter(Predicate.all_of(above)), (result,)) if above else result
+
+
+class ProjectIntoAggregate(TransformationRule):
+    """π_p(γ(S))  →  γ(S) with the aggregates that p keeps, where p keeps all keys
+
+    Always valid: rows of different groups differ in the keys.
+    """
+
+    name = "ProjectIntoAggregate"
+    number = None
+    patterns = (Op(Project, Op(Aggregate, Var("s"))),)
+    promise = Promise.REDUCE
+
+    def condition(self, match: Match, context: Context) -> bool:
+        keys = range(len(_aggregate(match.expressions[1]).keys))
+        return set(keys) <= set(_kept(match))
+
+    def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
+        aggregate, kept = _aggregate(match.expressions[1]), _kept(match)
+        keys = len(aggregate.keys)
+        calls = sorted({place - keys for place in kept if place >= keys})
+        output = tuple(p if p < keys else keys + calls.index(p - keys) for p in kept)
+        aggregates = tuple(aggregate.aggregates[call] for call in calls)
+        narrowed = replace(aggregate, aggregates=aggregates, output=output)
+        yield Expression(narrowed, (match["s"],))
+
+
+class AggregateOverValues(TransformationRule):
+    """γ(S)  →  γ(π(S)) over the columns that γ reads, where no aggregate counts repeated values
+
+    Always valid: minima, maxima and counts of distinct values are those of the set of values. An
+    edge that repeats a value then ends at the projection.
+    """
+
+    name = "AggregateOverValues"
+    number = None
+    patterns = (Op(Aggregate, Var("s")),)
+    promise = Promise.REDUCE
+
+    def condition(self, match: Match, context: Context) -> bool:
+        aggregate = _aggregate(match.root)
+        calls = aggregate.aggregates
+        ignores = all(call.function in IGNORING_REPEATS for call in calls)
+        return ignores and len(_read(aggregate)) < context.width(match["s"])
+
+    def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
+        aggregate = _aggregate(match.root)
+        columns = _read(aggregate)
+        place = {column: k for k, column in enumerate(columns)}
+        narrowed = replace(
+            aggregate,
+            keys=tuple(place[key] for key in aggregate.keys),
+            aggregates=tuple(
+                replace(call, column=None if call.column is None else place[call.column])
+                for call in aggregate.aggregates
+            ),
+        )
+        yield Expression(narrowed, (Expression(Project(columns), (match["s"],)),))
+
+
+def _aggregate(expression: GroupExpression) -> Aggregate:
+    operator: Any = expression.operator
+    assert isinstance(operator, Aggregate)
+    return operator
+
+
+def _read(aggregate: Aggregate) -> tuple[int, ...]:
+    """The columns that an aggregation reads."""
+    columns = {call.column for call in aggregate.aggregates if call.column is not None}
+    return tuple(sorted({*aggregate.keys, *columns}))
+
+
+def _kept(match: Match) -> list[int]:
+    """The keys and aggregates that a projection above an aggregation keeps, as positions."""
+    project: Any = match.root.operator
+    assert isinstance(project, Project)
+    output = _aggregate(match.expressions[1]).output
+    return [output[column] for column in project.columns]

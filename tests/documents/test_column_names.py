@@ -1,0 +1,138 @@
+"""Operators of a plan show the variables, aliases and expressions of the query."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from headrace.algebra.notation import origin
+from headrace.algebra.plan import PhysicalPlan
+from headrace.catalog.document import from_document
+from headrace.documents.picture import PictureDocument, picture_of_plan
+from headrace.documents.query import logical_document
+from headrace.planning.planner import optimize
+from headrace.planning.requests import PlanRequest
+from headrace.planning.translating import translate_query
+
+CATALOG = from_document(
+    {
+        "streams": {
+            "s": {
+                "properties": {"amount": "number", "currency": "string"},
+                "labels": {
+                    label: {"rate": 10, "distinct_src": 50, "distinct_trg": 40}
+                    for label in ("pays", "knows")
+                },
+            }
+        }
+    }
+)
+
+
+def _request(query: str) -> PlanRequest:
+    return PlanRequest(f"{query}. WINDOW 1h", catalog=CATALOG)
+
+
+def _pictures(query: str) -> list[PictureDocument]:
+    planned = optimize(_request(query))
+    return [picture_of_plan(plan) for plan in (planned.plan, planned.optimization.canonical_plan)]
+
+
+def _summaries(picture: PictureDocument) -> dict[str, str]:
+    return {box.operator: box.summary for box in picture.boxes}
+
+
+def test_aggregates_have_aliases_and_the_columns_of_edges() -> None:
+    query = "Answer(x, count(*) as n, sum(e.amount) as total) <- pays(x, y) as e"
+    for picture in _pictures(query):
+        summaries = _summaries(picture)
+        assert summaries["AGGREGATE"] == "count(*) as n, sum(e.amount) as total by x"
+        assert summaries["TO_KERNEL"] == "x,y,e.amount,e.currency,e.ts"
+        assert picture.origins == {}
+
+
+def test_computed_columns_have_aliases() -> None:
+    query = "Answer(x, e.amount * 2 as twice) <- pays(x, y) as e, knows(y, z), e.amount > 5"
+    for picture in _pictures(query):
+        assert _summaries(picture)["COMPUTE"] == "x, e.amount * 2 as twice"
+
+
+def test_two_edges_of_a_label_keep_their_names_in_a_join() -> None:
+    query = (
+        "Answer(x, sum(e.amount) as total) <- pays(x, y) as e, pays(y, z) as f, "
+        "e.currency = f.currency, e.amount < f.amount"
+    )
+    for picture in _pictures(query):
+        summaries = _summaries(picture)
+        assert summaries["AGGREGATE"] == "sum(e.amount) as total by x"
+        text = " ".join(summaries.values())
+        assert "e.amount < f.amount" in text
+        assert picture.origins == {}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Answer(x, count(*) as n) <- pays(x, y) as e, knows+(y, z), e.amount > 3",
+        "RL(x, y) <- knows(x, m), pays(m, y) as e, e.amount > 3. "
+        "Answer(x, m) <- RL(x, z), pays(z, m), knows(m, z)",
+        "Answer(x, y) <- pays(x, _) as e, pays(y, _) as f, e.amount = f.amount, knows(x, _)",
+        "R(x, y) <- knows(x, y), pays(y, x). Answer(a, b) <- a R+ b",
+        "Answer(x, y) <- x (knows/pays)+ y",
+        "Answer(x, avg(e.amount) as mean) <- pays(x, 'v') as e, e.amount > 1",
+    ],
+)
+def test_each_name_is_of_the_query_or_explained(query: str) -> None:
+    given = {"src", "trg", *re.findall(r"\b[a-z]+(?:\.[a-z]+)?\b", query)}
+    for plan in _plans(query):
+        picture = picture_of_plan(plan)
+        for node in plan.nodes:
+            variables = getattr(node.operator, "variables", ())
+            for name in (*node.columns, *variables):
+                properties = {f"{e}.{p}" for e in "ef" for p in ("amount", "currency", "ts")}
+                known = name in given | properties | {"amount", "currency", "ts"}
+                assert known or name in picture.origins, (name, query)
+
+
+def _plans(query: str) -> list[PhysicalPlan]:
+    planned = optimize(_request(query))
+    return [planned.plan, planned.optimization.canonical_plan]
+
+
+def test_the_columns_of_a_node_have_different_names() -> None:
+    query = "R(x, y) <- knows(x, m), pays(m, y). Answer(m, y) <- R(m, z), R(z, y), pays(y, m)"
+    for plan in _plans(query):
+        for node in plan.nodes:
+            assert len({*node.columns}) == len(node.columns), node
+
+
+def test_names_are_for_presentation_only() -> None:
+    """The same query with other variables has the same operators."""
+    one, _ = _plans("Answer(x, sum(e.amount) as total) <- pays(x, y) as e, knows(y, z)")
+    other, _ = _plans("Answer(p, sum(k.amount) as s) <- pays(p, q) as k, knows(q, r)")
+    assert [node.operator for node in one.nodes] == [node.operator for node in other.nodes]
+    assert one != other
+
+
+def test_a_stored_plan_keeps_the_names_in_its_document() -> None:
+    (plan, _) = _plans("Answer(x, sum(e.amount) as total) <- pays(x, y) as e, knows(y, z)")
+    again = PhysicalPlan.from_document(plan.to_document())
+    assert picture_of_plan(again) == picture_of_plan(plan)
+
+
+def test_the_canonical_expression_has_the_names_too() -> None:
+    query = "Answer(x, e.amount * 2 as twice) <- pays(x, y) as e, knows(y, z), e.amount > 5"
+    document = logical_document(translate_query(_request(query)))
+    texts = {node.op: node.text for node in document.nodes}
+    assert texts["COMPUTE"] == "x, e.amount * 2 as twice"
+    assert texts["FILTER"] == "e.amount > 5"
+
+
+def test_names_of_a_query_have_no_origin() -> None:
+    assert [origin(name) for name in ("x", "x10_2", "c3", "e.amount", "sum(e.amount)")] == [
+        None
+    ] * 5
+    assert origin("m′") is not None
+    assert origin("_1") is not None
+    assert origin("#2") == "column 2, without a name in the query"
