@@ -53,7 +53,7 @@ class Counters:
             that matched no edge.
         endless: returned rows that never expire, less retractions of such rows.
         validity: the validity of the other returned rows, in ticks.
-        seconds: time spent in the operator.
+        seconds: time spent in the operator, without that of compiling its kernels.
         state_entries: rows, edges and tree nodes held, expired ones included until a sweep.
         state_bytes: memory allocated for state, in bytes.
     """

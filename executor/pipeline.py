@@ -33,6 +33,7 @@ from .batch import FOREVER, Batch, IntArray, merged
 from .cells import codes_in_cells
 from .counters import ADDED_VALIDITY, DROPPED, Coalescing, Counters, Tally, Work
 from .dictionary import Dictionary
+from .kernels.compiling import seconds_compiling
 from .operators.base import Operator, Store, TimeDriven, WithOpenRows
 from .operators.build import Site, build
 from .operators.path_with_deletions import PathWithDeletions
@@ -285,7 +286,7 @@ class Pipeline:
             if now is not None and now < FOREVER:
                 operator.tick(now)
             return Batch.empty(node.width)
-        start = perf_counter()
+        start = perf_counter() - seconds_compiling()
         dropped, added = (0, 0.0) if node.tally is None else _read(node.tally)
         unmatched = 0 if node.retract is None else node.retract.unmatched
         read = wanted or node.is_read
@@ -296,7 +297,7 @@ class Pipeline:
         if now is not None and now < FOREVER:
             operator.tick(now)
         if wanted:
-            work.seconds += perf_counter() - start
+            work.seconds += perf_counter() - seconds_compiling() - start
             work.rows_in += rows_in
             if node.tally is None:
                 work.add(result)

@@ -12,7 +12,7 @@ container image holds the cache in ``__pycache__``, written by ``headrace warm``
 later. It is copied to a writable folder, since another processor needs its own code.
 
 If several processes need a kernel at the same time, the first locks and compiles it, and the others
-wait and load its code. Uses numba's ``numba.core.caching`` (0.61 and later).
+wait and load its code. Uses numba's ``caching`` and ``event`` of ``numba.core`` (0.61 and later).
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from numba import njit
+from numba.core import event
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from platformdirs import user_cache_path
 
@@ -41,6 +42,10 @@ _VERSIONS: Final = 3
 _LONGEST_WAIT_SECONDS: Final = 600.0
 """The longest wait for the lock of another process, which may hang; then this one compiles too."""
 _LOOK_SECONDS: Final = 0.05
+
+_COMPILATION: Final = event.TimingListener()  # type: ignore[no-untyped-call]
+"""Measures the time for which this process holds numba's lock, to load or to compile a kernel."""
+event.register("numba:compiler_lock", _COMPILATION)  # type: ignore[no-untyped-call]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -55,6 +60,11 @@ def kernel(function: _Function) -> _Function:
     dispatcher: Any = njit(**options)(function)
     dispatcher._cache = KernelCache(function)
     return dispatcher
+
+
+def seconds_compiling() -> float:
+    """The seconds that this process has spent so far in compiling and loading kernels."""
+    return float(_COMPILATION.duration) if _COMPILATION.done else 0.0
 
 
 @cache

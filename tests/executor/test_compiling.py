@@ -27,6 +27,13 @@ def twice(number: int) -> int:
     return number * 2
 """
 
+COLD_RUN = """
+from headrace.executor.kernels.compiling import seconds_compiling
+from tests.executor.test_counters import PLANS, ran
+run, _ = ran(PLANS["coalesced"], [("x", "y", "a", 1)], 1)
+print(sum(work.seconds for work in run.counters.values()), seconds_compiling())
+"""
+
 
 class Copy:
     """The module beside a kernel of its own, in a folder of its own."""
@@ -144,3 +151,16 @@ def test_concurrent_processes_compile_a_kernel_once(copy: Copy) -> None:
 
 def test_the_kernels_of_this_process_have_the_version_of_its_sources() -> None:
     assert code_folder().name == version()
+
+
+def test_the_time_of_an_operator_is_without_that_of_compiling_its_kernels(tmp_path: Path) -> None:
+    printed = subprocess.run(
+        [sys.executable, "-c", COLD_RUN],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+        cwd=Path(__file__).parents[2],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    of_operators, of_compiling = map(float, printed.stdout.split())
+    assert 0 < of_operators < of_compiling
