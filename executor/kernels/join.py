@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from ..batch import IntArray
 from . import bag
+from .checks import passes
 from .compiling import kernel
 from .rows import COPIES, EXPIRY, IS_BAG, NEXT, Input, Rows, first_of, hash_in, insert, is_due
 from .shared_index import CHANGED, NOTHING, repeat
@@ -25,6 +26,9 @@ from .tables import EMPTY
 LEFT_ROW, RIGHT_ROW, IN_WORK, PARTNER, MET, OUT, ONE_INDEX, HEADER_FIELDS = range(8)
 FROM_LEFT, FROM_RIGHT = 1, 2
 
+# Fields of a check: its kind, the sources of its two values (:class:`Side`), and its bound.
+KIND, FIRST_SOURCE, SECOND_SOURCE, BOUND, CHECK_FIELDS = range(5)
+
 
 class Side(NamedTuple):
     """One side of a join.
@@ -35,6 +39,7 @@ class Side(NamedTuple):
         until: the time until which each arriving row is held: its expiry or earlier.
         sources: for each output column the column of an arriving row, or -1 - c for column c of
             its partner.
+        checks: conditions on an arriving row and its partner, with sources as above.
         log: the changes of the arriving rows to an index that other joins read, too; without
             fields if the side has an index of its own.
     """
@@ -43,6 +48,7 @@ class Side(NamedTuple):
     input: Input
     until: IntArray
     sources: IntArray
+    checks: IntArray
     log: IntArray
 
 
@@ -83,10 +89,27 @@ def _enter(h: IntArray, side: Side, i: int, other: Rows) -> bool:
 
 
 @kernel
-def _meet(h: IntArray, side: Side, i: int, other: Rows, out: IntArray) -> bool:
+def _value(side: Side, i: int, rows: IntArray, partner: int, source: int) -> int:
+    return side.input.columns[source, i] if source >= 0 else rows[partner, -1 - source]
+
+
+@kernel
+def _passes(side: Side, i: int, rows: IntArray, partner: int, entries: IntArray) -> bool:
+    """Whether a row and its partner satisfy the checks."""
+    checks = side.checks
+    for k in range(checks.shape[0]):
+        x = _value(side, i, rows, partner, checks[k, FIRST_SOURCE])
+        y = _value(side, i, rows, partner, checks[k, SECOND_SOURCE])
+        if not passes(checks[k, KIND], checks[k, BOUND], entries, x, y):
+            return False
+    return True
+
+
+@kernel
+def _meet(h: IntArray, side: Side, i: int, other: Rows, entries: IntArray, out: IntArray) -> bool:
     """Writes a result for each copy of each partner from ``PARTNER`` on; False when ``out`` is
     full. A retraction (a negative ``exp``) writes retractions."""
-    columns, sources, rows = side.input.columns, side.sources, other.rows
+    sources, rows = side.sources, other.rows
     now, exp, is_bag = side.input.ts[i], side.input.exp[i], other.header[IS_BAG] != 0
     width, other_width = sources.shape[0], other.columns.shape[0]
     expiry = exp if exp >= 0 else ~exp
@@ -94,37 +117,35 @@ def _meet(h: IntArray, side: Side, i: int, other: Rows, out: IntArray) -> bool:
     while partner != EMPTY and written < out.shape[1]:
         there = rows[partner, other_width + EXPIRY]
         copies = rows[partner, other_width + COPIES] if is_bag else 1
-        while there > now and met < copies and written < out.shape[1]:
+        if there <= now or not _passes(side, i, rows, partner, entries):
+            copies = 0
+        while met < copies and written < out.shape[1]:
             for j in range(width):
-                source = sources[j]
-                if source >= 0:
-                    out[j, written] = columns[source, i]
-                else:
-                    out[j, written] = rows[partner, -1 - source]
+                out[j, written] = _value(side, i, rows, partner, sources[j])
             until = min(expiry, there)
             out[width, written] = now
             out[width + 1, written] = until if exp >= 0 else ~until
             written += 1
             met += 1
-        if there <= now or met >= copies:
+        if met >= copies:
             partner, met = rows[partner, other_width + NEXT], 0
     h[PARTNER], h[MET], h[OUT] = partner, met, written
     return partner == EMPTY
 
 
 @kernel
-def _advance_one(h: IntArray, left: Side, right: Side, out: IntArray) -> int:
+def _advance_one(h: IntArray, left: Side, right: Side, entries: IntArray, out: IntArray) -> int:
     """Joins a batch of both sides over the index that both read; resumes from the header."""
     held, batch = left.held, left.input
     while True:
         i = h[LEFT_ROW]
         if h[IN_WORK] == FROM_LEFT:
-            if not _meet(h, left, i - 1, held, out):
+            if not _meet(h, left, i - 1, held, entries, out):
                 return OUT_FULL
             _enter(h, right, i - 1, held)
             h[IN_WORK] = FROM_RIGHT
         if h[IN_WORK] == FROM_RIGHT:
-            if not _meet(h, right, i - 1, held, out):
+            if not _meet(h, right, i - 1, held, entries, out):
                 return OUT_FULL
             h[IN_WORK] = EMPTY
         if i == batch.ts.shape[0]:
@@ -137,21 +158,22 @@ def _advance_one(h: IntArray, left: Side, right: Side, out: IntArray) -> int:
 
 
 @kernel
-def advance(h: IntArray, left: Side, right: Side, out: IntArray) -> int:
+def advance(h: IntArray, left: Side, right: Side, entries: IntArray, out: IntArray) -> int:
     """Joins both batches, merged by ts, left first; resumes from the header.
 
-    Sides with an index of their own are swept only between two rows.
+    Sides with an index of their own are swept only between two rows. ``entries`` are those of the
+    dictionary, for checks.
     """
     if h[ONE_INDEX] != 0:
-        return _advance_one(h, left, right, out)
+        return _advance_one(h, left, right, entries, out)
     left_ts, right_ts = left.input.ts, right.input.ts
     while True:
         if h[IN_WORK] == FROM_LEFT:
-            if not _meet(h, left, h[LEFT_ROW] - 1, right.held, out):
+            if not _meet(h, left, h[LEFT_ROW] - 1, right.held, entries, out):
                 return OUT_FULL
             h[IN_WORK] = EMPTY
         elif h[IN_WORK] == FROM_RIGHT:
-            if not _meet(h, right, h[RIGHT_ROW] - 1, left.held, out):
+            if not _meet(h, right, h[RIGHT_ROW] - 1, left.held, entries, out):
                 return OUT_FULL
             h[IN_WORK] = EMPTY
         i, j = h[LEFT_ROW], h[RIGHT_ROW]

@@ -14,7 +14,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..batch import IntArray
-from . import relations, vertices
+from . import relations
+from .checks import passes
 from .compiling import kernel
 from .relations import AFTER, COPIES, DEGREE, EXPIRY, FIRST, NEXT, UNTIL, Relations, find_head
 from .stops import DONE, OUT_FULL, SWEEP_DUE
@@ -30,11 +31,10 @@ ROW, DELTA, LEVEL, HELD, MET, OUT, LEVELS, HEADER_FIELDS = range(8)
 # first level of its stage, and the level after the last one.
 ATOM, PROBE, LIST, BEGIN, END, LEVEL_FIELDS = range(6)
 
-# Fields of a check: its kind, two variables and a number. A DIFFERENCE is x - y <= c, of integers;
-# UNEQUAL is x <> y, of vertices. Values of other types pass. OWN is: x lies in part c of PARTS.
+# Fields of a check: its kind, two variables and its bound. OWN, beside the kinds of the module
+# ``checks``, is: x lies in part BOUND of PARTS.
 KIND, FIRST_VARIABLE, SECOND_VARIABLE, BOUND, PARTS, CHECK_FIELDS = range(6)
-DIFFERENCE, UNEQUAL, OWN = range(3)
-
+OWN = -1
 
 UNBOUND = 1 << 62
 """The level of a variable whose atom has no level yet."""
@@ -191,7 +191,6 @@ def _open(held: Relations, program: Program, work: Work, delta: int, level: int)
 def _passes(program: Program, work: Work, of: Values, level: int) -> bool:
     """Whether the values satisfy the checks whose variables are all bound from this level on."""
     checks, ready, values = program.checks, work.ready, work.values
-    entries = of.entries
     for k in range(checks.shape[0]):
         x, y = checks[k, FIRST_VARIABLE], checks[k, SECOND_VARIABLE]
         if max(ready[x], ready[y]) == level:
@@ -199,18 +198,8 @@ def _passes(program: Program, work: Work, of: Values, level: int) -> bool:
             if checks[k, KIND] == OWN:
                 if of.hashes[one] % checks[k, PARTS] != checks[k, BOUND]:
                     return False
-                continue
-            kind, kind_of_other = entries[one, vertices.LENGTH], entries[other, vertices.LENGTH]
-            if checks[k, KIND] == UNEQUAL:
-                if one == other and kind >= vertices.INTEGER:
-                    return False
-            elif kind == vertices.INTEGER and kind_of_other == vertices.INTEGER:
-                larger, smaller = entries[one, vertices.START], entries[other, vertices.START]
-                limit = checks[k, BOUND]
-                difference = larger - smaller
-                overflows = (larger < 0) != (smaller < 0) and (difference < 0) != (larger < 0)
-                if not overflows and difference > limit:
-                    return False
+            elif not passes(checks[k, KIND], checks[k, BOUND], of.entries, one, other):
+                return False
     return True
 
 

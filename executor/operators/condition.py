@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from ...algebra.differences import differences, unequal_columns
 from ...algebra.predicate import Predicate
 from .. import predicates
 from ..batch import IntArray
 from ..dictionary import Dictionary
+from ..kernels import checks
 from ..predicates import Mask
+
+Check = tuple[int, int, int, int]
+"""A kind of :mod:`headrace.executor.kernels.checks`, two columns, and a bound."""
+
+
+def checks_of(sql: str) -> tuple[Check, ...]:
+    """The parts of a residual that a kernel checks itself: bounds of differences, unequal ends."""
+    residual = Predicate(sql)
+    bounds = [(checks.DIFFERENCE, *bound) for bound in differences(residual)]
+    return (*bounds, *[(checks.UNEQUAL, x, y, 0) for x, y in unequal_columns(residual)])
 
 
 class Condition:

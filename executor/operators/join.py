@@ -14,7 +14,7 @@ from ..kernels import stops
 from ..kernels.rows import Input
 from ..kernels.tables import EMPTY
 from .base import Holding, Results, drive
-from .condition import Condition
+from .condition import Check, Condition, checks_of
 from .rows import RowSet
 from .shared_index import SharedIndex, new_index
 
@@ -24,8 +24,9 @@ _NO_LOG: IntArray = np.empty((0, 0), np.int64)
 class Pairing:
     """The columns that a join writes for each pair of matching rows, and its residual condition.
 
-    With a residual, the kernel also writes the columns that the residual reads; :meth:`take` then
-    drops the pairs that do not satisfy the residual, a buffer at a time.
+    The kernel writes no pair that fails a check (:func:`.condition.checks_of`). With a residual, it
+    also writes the columns that the residual reads; :meth:`take` then drops the pairs that do not
+    satisfy the rest of it, a buffer at a time.
 
     Raises:
         PlanError: if the residual is not on the allow-list.
@@ -36,14 +37,18 @@ class Pairing:
         self.width = len(join.output)
         self._residual: Condition | None = None
         written = list(join.output)
+        checks: Sequence[Check] = ()
         if join.residual is not None:
             variables = 1 + max(*left, *right, -1)
             self._residual = Condition(join.residual, variables, dictionary)
             written += [v for v in self._residual.columns if v not in written]
             self._looked_at = [written.index(v) for v in self._residual.columns]
+            checks = checks_of(join.residual)
         self._further = len(written) - self.width
         self.left_sources = _sources(written, left, right)
         self.right_sources = _sources(written, right, left)
+        self.left_checks = _checks(checks, left, right)
+        self.right_checks = _checks(checks, right, left)
 
     def results(self, wanted: bool) -> Results:
         """An empty buffer for pairs."""
@@ -103,14 +108,28 @@ class JoinOperator(Holding):
         )
         left_log = _log(left, a, left_until)
         right_log = left_log if left is right else _log(right, b, right_until)
+        entries = self._dictionary.table
 
         def advance() -> int:
             return kernel.advance(
                 h,
-                kernel.Side(left.arrays, left_rows, left_until, pairing.left_sources, left_log),
                 kernel.Side(
-                    right.arrays, right_rows, right_until, pairing.right_sources, right_log
+                    left.arrays,
+                    left_rows,
+                    left_until,
+                    pairing.left_sources,
+                    pairing.left_checks,
+                    left_log,
                 ),
+                kernel.Side(
+                    right.arrays,
+                    right_rows,
+                    right_until,
+                    pairing.right_sources,
+                    pairing.right_checks,
+                    right_log,
+                ),
+                entries,
                 results.buffer,
             )
 
@@ -154,3 +173,9 @@ def held_until(batch: Batch, horizon: Horizon | None, dictionary: Dictionary) ->
 def _sources(output: Sequence[int], own: tuple[int, ...], other: tuple[int, ...]) -> IntArray:
     """For each output variable its own column, or -1 - c for column c of the other side."""
     return np.array([own.index(v) if v in own else -1 - other.index(v) for v in output], np.int64)
+
+
+def _checks(checks: Sequence[Check], own: tuple[int, ...], other: tuple[int, ...]) -> IntArray:
+    """Checks on variables, as checks on a row of a side and its partner."""
+    rows = [(kind, *_sources((x, y), own, other), bound) for kind, x, y, bound in checks]
+    return np.array(rows, np.int64).reshape(len(rows), kernel.CHECK_FIELDS)

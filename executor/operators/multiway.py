@@ -9,10 +9,8 @@ from math import lcm
 
 import numpy as np
 
-from ...algebra.differences import differences, unequal_columns
 from ...algebra.joins import join_variables
 from ...algebra.physical import MultiwayJoin, indexes_of
-from ...algebra.predicate import Predicate
 from ..batch import Batch, IntArray, merge_order
 from ..cells import coordinates_of
 from ..dictionary import Dictionary
@@ -22,7 +20,7 @@ from ..kernels import stops
 from ..kernels.tables import EMPTY, capacity_for, enlarged
 from ..partitions import Partition
 from .base import Holding, Results, Swept, drive
-from .condition import Condition
+from .condition import Condition, checks_of
 from .join import held_until
 
 _SMALLEST = 64
@@ -274,9 +272,7 @@ def _checks(join: MultiwayJoin, own: Sequence[_OwnPart]) -> IntArray:
     the partition's own parts, and parts of the residual."""
     checks = [(kernel.OWN, o.variable, o.variable, o.part, o.parts) for o in own]
     if join.residual is not None:
-        residual = Predicate(join.residual)
-        checks += [(kernel.DIFFERENCE, *bound, 0) for bound in differences(residual)]
-        checks += [(kernel.UNEQUAL, x, y, 0, 0) for x, y in unequal_columns(residual)]
+        checks += [(*check, 0) for check in checks_of(join.residual)]
     return np.array(checks, np.int64).reshape(len(checks), kernel.CHECK_FIELDS)
 
 

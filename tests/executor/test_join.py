@@ -11,10 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headrace.algebra.physical import HashJoin
+from headrace.executor import predicates
 from headrace.executor.batch import FOREVER, Batch
 from headrace.executor.dictionary import Dictionary
+from headrace.executor.local import Value
 from headrace.executor.operators.base import CHUNK
 from headrace.executor.operators.join import JoinOperator
+from tests.executor import deletions
 from tests.executor.model import (
     CUTS,
     Row,
@@ -206,6 +209,53 @@ def test_a_residual_is_checked_on_each_pair(name: str) -> None:
     @examples(40)
     def holds(rows: tuple[list[Row], ...], cuts: list[int]) -> None:
         check(JoinOperator(join), meaning, rows, widths_of(join), cuts)
+
+    holds()
+
+
+COMPARISONS = [
+    "c1 - c2 <= 1",
+    "c1 < c2",
+    "c1 <> c2",
+    "c2 <= c1 + 5 AND c1 <= c2",
+    "ABS(c1 - c2) <= 1 AND c0 <> c2",
+    "c1 < c2 OR c0 = c1",
+]
+OTHERS = st.sampled_from([2**62, -(2**62), "x", "y", 2.5, None])
+POOLS = st.permutations([3, 2, 0]) | st.tuples(st.sampled_from([3, 2]), OTHERS, OTHERS)
+
+
+@pytest.mark.parametrize("residual", COMPARISONS)
+@pytest.mark.parametrize("deleting", [False, True])
+def test_what_a_kernel_checks_itself_changes_no_result(residual: str, deleting: bool) -> None:
+    """Pairs are those of all pairs that the whole residual holds for, for values of any type."""
+    join = HashJoin(((0, 1), (0, 2)), (1, 2, 0), residual=residual)
+    everything = HashJoin(join.bindings, (0, 1, 2))
+
+    streams = deletions.ports if deleting else ports
+
+    @given(rows=streams((2, 2), vertices=3), pool=POOLS, cuts=CUTS)
+    @examples(60)
+    def holds(rows: tuple[list[Row], ...], pool: Sequence[Value], cuts: list[int]) -> None:
+        dictionary = Dictionary()
+        codes = [dictionary.constant(value) for value in pool]
+        coded = [
+            [Row((codes[key % 2], codes[value]), ts, exp) for (key, value), ts, exp in port]
+            for port in rows
+        ]
+
+        def meaning(inputs: Sequence[Values[int]]) -> Values[int]:
+            pairs = sorted(joined(everything, inputs))
+            columns = np.array(pairs, np.int64).reshape(len(pairs), 3).T
+            values = [dictionary.decode(column) for column in columns]
+            if not pairs:
+                return set()
+            chosen = predicates.mask(residual, values)
+            return {(y, z, x) for (x, y, z), kept in zip(pairs, chosen, strict=True) if kept}
+
+        planned = join.over_deletions() if deleting else join
+        operator = JoinOperator(planned, dictionary)
+        (deletions.check if deleting else check)(operator, meaning, coded, (2, 2), cuts)
 
     holds()
 
