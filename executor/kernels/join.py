@@ -1,5 +1,8 @@
 """Symmetric hash join: adds each arriving row to its side, then probes the other side.
 
+A row that comes again with a later expiry is joined with the partners that outlast its earlier
+expiry. The pairs with all others are as valid as they were.
+
 Over streams with deletions the sides are bags: a row is joined with each copy of its partners, and
 a retraction of a row retracts the row's results.
 
@@ -17,13 +20,14 @@ from . import bag
 from .checks import passes
 from .compiling import kernel
 from .rows import COPIES, EXPIRY, IS_BAG, NEXT, Input, Rows, first_of, hash_in, insert, is_due
-from .shared_index import CHANGED, NOTHING, repeat
+from .shared_index import CHANGED, NOTHING, expiry_before, repeat
 from .stops import DONE, OUT_FULL, RIGHT_SWEEP_DUE, SWEEP_DUE
 from .tables import EMPTY
 
-# The header: rows begun on each side, the side of the current row, the next partner and the number
-# of its copies already joined, results written, and whether both sides read one index.
-LEFT_ROW, RIGHT_ROW, IN_WORK, PARTNER, MET, OUT, ONE_INDEX, HEADER_FIELDS = range(8)
+# The header: rows begun on each side, the side of the current row and the row's expiry before it
+# came again, the next partner and the number of its copies already joined, results written, and
+# whether both sides read one index.
+LEFT_ROW, RIGHT_ROW, IN_WORK, BEFORE, PARTNER, MET, OUT, ONE_INDEX, HEADER_FIELDS = range(9)
 FROM_LEFT, FROM_RIGHT = 1, 2
 
 # Fields of a check: its kind, the sources of its two values (:class:`Side`), and its bound.
@@ -72,18 +76,22 @@ def _enter(h: IntArray, side: Side, i: int, other: Rows) -> bool:
     A row whose ``until`` has passed is not held, but is still joined with the other side.
     """
     held, columns, ts, exp = side.held, side.input.columns, side.input.ts[i], side.input.exp[i]
+    h[BEFORE] = 0
     if _is_shared(side) and side.log[CHANGED, i] == NOTHING:
         return False
     key_hash = hash_in(columns, i, held.key_columns)
     if _is_shared(side):
+        h[BEFORE] = expiry_before(held, side.log, i)
         repeat(held, exp, side.log, i)
     elif held.header[IS_BAG] != 0:
         if exp >= 0:
             bag.add(held, columns, i, exp)
         elif bag.take(held, columns, i, ~exp) == EMPTY:
             return False
-    elif side.until[i] > ts and not insert(held, columns, i, exp, side.until[i], key_hash):
-        return False
+    elif side.until[i] > ts:
+        h[BEFORE] = insert(held, columns, i, exp, side.until[i], key_hash)
+        if h[BEFORE] >= exp:
+            return False
     _find_first(h, side, i, other, key_hash)
     return True
 
@@ -107,17 +115,17 @@ def _passes(side: Side, i: int, rows: IntArray, partner: int, entries: IntArray)
 
 @kernel
 def _meet(h: IntArray, side: Side, i: int, other: Rows, entries: IntArray, out: IntArray) -> bool:
-    """Writes a result for each copy of each partner from ``PARTNER`` on; False when ``out`` is
-    full. A retraction (a negative ``exp``) writes retractions."""
+    """Writes a result for each copy of each partner from ``PARTNER`` on that lasts long enough;
+    False when ``out`` is full. A retraction (a negative ``exp``) writes retractions."""
     sources, rows = side.sources, other.rows
     now, exp, is_bag = side.input.ts[i], side.input.exp[i], other.header[IS_BAG] != 0
     width, other_width = sources.shape[0], other.columns.shape[0]
-    expiry = exp if exp >= 0 else ~exp
+    expiry, outlasted = exp if exp >= 0 else ~exp, max(now, h[BEFORE])
     partner, met, written = h[PARTNER], h[MET], h[OUT]
     while partner != EMPTY and written < out.shape[1]:
         there = rows[partner, other_width + EXPIRY]
         copies = rows[partner, other_width + COPIES] if is_bag else 1
-        if there <= now or not _passes(side, i, rows, partner, entries):
+        if there <= outlasted or not _passes(side, i, rows, partner, entries):
             copies = 0
         while met < copies and written < out.shape[1]:
             for j in range(width):
@@ -153,6 +161,7 @@ def _advance_one(h: IntArray, left: Side, right: Side, entries: IntArray, out: I
         h[LEFT_ROW] += 1
         if left.log[CHANGED, i] != NOTHING:
             key_hash = hash_in(batch.columns, i, held.key_columns)
+            h[BEFORE] = expiry_before(held, left.log, i)
             _find_first(h, left, i, held, key_hash)
             h[IN_WORK] = FROM_LEFT
 

@@ -36,12 +36,14 @@ from .rows import (
 from .stops import DONE, OUT_FULL, RIGHT_SWEEP_DUE, SWEEP_DUE
 from .tables import EMPTY
 
-# The header: rows begun on each side, the side of the current row, its next partner; the number of
+# The header: rows begun on each side, the side of the current row, its expiry before it came again,
+# its next partner; the number of
 # the current left row and how long it is covered; the present instant; the length of the queue;
 # results written.
 (
-    LEFT_ROW, RIGHT_ROW, IN_WORK, PARTNER, CURRENT, COVERED, NOW, QUEUED, OUT, HEADER_FIELDS,
-) = range(10)  # fmt: skip
+    LEFT_ROW, RIGHT_ROW, IN_WORK, BEFORE, PARTNER, CURRENT, COVERED, NOW, QUEUED, OUT,
+    HEADER_FIELDS,
+) = range(11)  # fmt: skip
 _FROM_LEFT, _FROM_RIGHT = 1, 2
 
 # Further fields of a left row: the expiry of its open row, 0 without one; until when partners cover
@@ -119,12 +121,15 @@ def _enter_left(state: LeftJoins, batch: Input, i: int) -> bool:
     slot = find_value(held, columns, i, hashed)
     row = row_at(held.values, slot)
     key_hash = hash_in(columns, i, held.key_columns)
+    h[BEFORE] = 0
     if row == EMPTY:
         row = append(held, columns, i, batch.exp[i], hashed, slot, key_hash)
         held.rows[row, width + _OPEN] = 0
         held.rows[row, width + _LOOK_AT] = EMPTY
-    elif held.rows[row, width + EXPIRY] >= batch.exp[i]:
-        return False
+    else:
+        h[BEFORE] = held.rows[row, width + EXPIRY]
+        if h[BEFORE] >= batch.exp[i]:
+            return False
     held.rows[row, width + EXPIRY] = batch.exp[i]
     h[CURRENT], h[COVERED] = row, h[NOW]
     h[PARTNER] = first_of(state.right, columns, i, held.key_columns, key_hash)
@@ -134,11 +139,12 @@ def _enter_left(state: LeftJoins, batch: Input, i: int) -> bool:
 @kernel
 def _enter_right(state: LeftJoins, batch: Input, j: int) -> bool:
     """Holds a right row and finds its first partner; False if it is held with this expiry."""
-    held, columns, expiry = state.right, batch.columns, batch.exp[j]
+    h, held, columns, expiry = state.header, state.right, batch.columns, batch.exp[j]
     key_hash = hash_in(columns, j, held.key_columns)
-    if not insert(held, columns, j, expiry, expiry, key_hash):
+    h[BEFORE] = insert(held, columns, j, expiry, expiry, key_hash)
+    if h[BEFORE] >= expiry:
         return False
-    state.header[PARTNER] = first_of(state.left, columns, j, held.key_columns, key_hash)
+    h[PARTNER] = first_of(state.left, columns, j, held.key_columns, key_hash)
     return True
 
 
@@ -151,7 +157,7 @@ def _meet_right_rows(state: LeftJoins, batch: Input, out: IntArray) -> bool:
     while h[PARTNER] != EMPTY:
         partner = h[PARTNER]
         there = right.rows[partner, others + EXPIRY]
-        if there > now:
+        if there > max(now, h[BEFORE]):
             at = h[OUT]
             if at == out.shape[1]:
                 return False
@@ -161,7 +167,7 @@ def _meet_right_rows(state: LeftJoins, batch: Input, out: IntArray) -> bool:
                 out[width + column, at] = right.rows[partner, own[column]]
             _write_times(out, at, now, min(batch.exp[i], there))
             h[OUT] += 1
-            h[COVERED] = max(h[COVERED], there)
+        h[COVERED] = max(h[COVERED], there)
         h[PARTNER] = right.rows[partner, others + NEXT]
     left.rows[h[CURRENT], width + _COVER] = h[COVERED]
     _enqueue(state, h[CURRENT])
@@ -185,13 +191,14 @@ def _meet_left_rows(state: LeftJoins, batch: Input, out: IntArray) -> bool:
             if rows[row, width + _OPEN] > now:
                 _write_alone(state, row, now, ~rows[row, width + _OPEN], out)
             rows[row, width + _OPEN] = 0
-            at = h[OUT]
-            for column in range(width):
-                out[column, at] = rows[row, column]
-            for column in range(own.shape[0]):
-                out[width + column, at] = batch.columns[own[column], j]
-            _write_times(out, at, now, min(expiry, there))
-            h[OUT] += 1
+            if there > h[BEFORE]:
+                at = h[OUT]
+                for column in range(width):
+                    out[column, at] = rows[row, column]
+                for column in range(own.shape[0]):
+                    out[width + column, at] = batch.columns[own[column], j]
+                _write_times(out, at, now, min(expiry, there))
+                h[OUT] += 1
             rows[row, width + _COVER] = max(rows[row, width + _COVER], expiry)
             _enqueue(state, row)
         h[PARTNER] = rows[row, width + NEXT]

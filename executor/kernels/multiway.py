@@ -3,7 +3,8 @@
 The arriving row takes the place of each atom of its relation in turn. Its columns bind variables.
 The other variables follow in *stages*, one variable each: the atoms that have the variable and
 another bound one are intersected. The shortest of their lists is walked, and each value is looked
-up in the other atoms. The validity is the intersection so far.
+up in the other atoms. The validity is the intersection so far. If the row is held with an earlier
+expiry, the search is for results that outlast it: all others are as valid as they were.
 
 A derivation that uses the arriving row in several atoms counts once, at the first of them: earlier
 atoms are joined with the rows before the change, later ones with the rows after it.
@@ -22,9 +23,9 @@ from .stops import DONE, OUT_FULL, SWEEP_DUE
 from .tables import EMPTY
 
 # The header: rows begun, the atom whose place the row takes (EMPTY: no row is in work), the level
-# of the search, the row in the store, copies of the current result written, results written, and
-# how many levels the current row has.
-ROW, DELTA, LEVEL, HELD, MET, OUT, LEVELS, HEADER_FIELDS = range(8)
+# of the search, the row in the store and its expiry before it came again, copies of the current
+# result written, results written, and how many levels the current row has.
+ROW, DELTA, LEVEL, HELD, BEFORE, MET, OUT, LEVELS, HEADER_FIELDS = range(9)
 
 # Fields of a level of the program: the atom whose row it chooses; the index over all join columns
 # of the atom; the index over the one column that is bound before the stage (EMPTY if none is); the
@@ -240,6 +241,7 @@ def _search(
     rows, after, i = held.rows, held.header[AFTER], h[ROW]
     now, is_retraction = arriving.ts[i], arriving.exp[i] < 0
     delta, level, last, newest = h[DELTA], h[LEVEL], h[LEVELS], h[HELD]
+    outlasted = max(now, h[BEFORE])
     width = program.output.shape[0]
     while level >= 0:
         if level == last:
@@ -266,7 +268,7 @@ def _search(
         relation = program.relation[atom]
         next_row = after + NEXT + work.chain[level] - held.first_index[relation]
         work.cursor[level] = rows[row, next_row]
-        if rows[row, after + UNTIL] <= now:
+        if rows[row, after + UNTIL] <= now or rows[row, after + EXPIRY] <= outlasted:
             continue
         copies = rows[row, after + COPIES]
         if row == newest:
@@ -318,14 +320,14 @@ def advance(
             if relations.is_due(held, ts[i]):
                 return SWEEP_DUE
             columns, until = arriving.columns, arriving.until[i]
-            row, is_held = EMPTY, True
+            row, before, is_held = EMPTY, 0, True
             if exp[i] < 0:
                 row = relations.take(held, columns, i, relation[i], ~exp[i])
             elif until > ts[i]:
-                row = relations.add(held, columns, i, relation[i], exp[i], until)
+                row, before = relations.add(held, columns, i, relation[i], exp[i], until)
             else:
                 is_held = False  # no later row can match it
-            h[HELD] = row
+            h[HELD], h[BEFORE] = row, before
             delta = atoms if is_held and row == EMPTY else 0
         h[DELTA] = EMPTY
         while delta < atoms:

@@ -139,8 +139,11 @@ def _append(
 
 
 @kernel
-def add(held: Relations, columns: IntArray, i: int, relation: int, expiry: int, until: int) -> int:
-    """Holds batch row ``i`` of a relation; returns its row, or EMPTY if nothing changes.
+def add(
+    held: Relations, columns: IntArray, i: int, relation: int, expiry: int, until: int
+) -> tuple[int, int]:
+    """Holds batch row ``i`` of a relation; returns its row, or EMPTY if nothing changes, and the
+    expiry that it had before: 0 for a new row, and in a bag, where each copy counts.
 
     A set holds the row already if it has at least this expiry. ``until`` is the time until which
     the row is held, and grows with the expiry. The caller ensures that there is room.
@@ -151,17 +154,19 @@ def add(held: Relations, columns: IntArray, i: int, relation: int, expiry: int, 
     if is_bag:
         hashed = mixed(hashed + expiry)
     slot = _find(held, columns, i, relation, expiry, hashed)
-    row = held.values[slot, 1]
+    row, before = held.values[slot, 1], 0
     if row == EMPTY:
         row = _append(held, columns, i, relation, hashed, slot)
     elif is_bag:
         rows[row, after + COPIES] += 1
-        return row
-    elif rows[row, after + EXPIRY] >= expiry:
-        return EMPTY
+        return row, before
+    else:
+        before = rows[row, after + EXPIRY]
+        if before >= expiry:
+            return EMPTY, before
     rows[row, after + EXPIRY] = expiry
     rows[row, after + UNTIL] = until
-    return row
+    return row, before
 
 
 @kernel

@@ -177,24 +177,26 @@ def append(
 
 
 @kernel
-def insert(held: Rows, columns: IntArray, i: int, expiry: int, until: int, key_hash: int) -> bool:
-    """Holds row ``i`` of a batch in a set; False if it is held with at least this expiry.
+def insert(held: Rows, columns: IntArray, i: int, expiry: int, until: int, key_hash: int) -> int:
+    """Holds row ``i`` of a batch in a set; returns the expiry that it had before, 0 for a new row.
 
-    ``until`` is the time until which the row is held, and grows with the expiry. In a set without
-    HELD_UNTIL it is the expiry. The caller ensures that there is room. ``key_hash`` is the hash of
-    the key columns.
+    Nothing changes if the row is held with at least this expiry. ``until`` is the time until which
+    the row is held, and grows with the expiry. In a set without HELD_UNTIL it is the expiry. The
+    caller ensures that there is room. ``key_hash`` is the hash of the key columns.
     """
     at = held.columns.shape[0] + EXPIRY
     hashed = hash_in(columns, i, held.columns)
     slot = find_value(held, columns, i, hashed)
     row = row_at(held.values, slot)
+    before = 0
     if row == EMPTY:
         row = append(held, columns, i, expiry, hashed, slot, key_hash)
-    elif held.rows[row, at] >= expiry:
-        return False
-    held.rows[row, at] = expiry
-    held.rows[row, held.header[UNTIL]] = until
-    return True
+    else:
+        before = held.rows[row, at]
+    if before < expiry:
+        held.rows[row, at] = expiry
+        held.rows[row, held.header[UNTIL]] = until
+    return before
 
 
 @kernel

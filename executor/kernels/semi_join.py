@@ -94,7 +94,7 @@ def _enter_right(h: IntArray, held: Rows, keys: Rows, batch: Input, j: int) -> N
     columns, expiry = batch.columns, batch.exp[j]
     before = _reach(keys, columns, j, keys.columns)
     hashed = hash_in(columns, j, keys.columns)
-    if insert(keys, columns, j, expiry, expiry, hashed):
+    if insert(keys, columns, j, expiry, expiry, hashed) < expiry:
         h[REACH], h[PARTNER] = before, first_of(held, columns, j, keys.columns, hashed)
 
 

@@ -88,6 +88,15 @@ def rewind(held: Rows, exp: IntArray, log: IntArray) -> None:
 
 
 @kernel
+def expiry_before(held: Rows, log: IntArray, i: int) -> int:
+    """The expiry that row ``i`` of the batch had before it came again; 0 for a new row, and in a
+    bag, where each copy counts."""
+    if held.header[IS_BAG] != 0 or log[CHANGED, i] < 0:
+        return 0
+    return max(0, log[BEFORE, i])
+
+
+@kernel
 def repeat(held: Rows, exp: int, log: IntArray, i: int) -> None:
     """Makes the change of row ``i`` of the batch, whose expiry is ``exp``, again."""
     row, width = log[CHANGED, i], held.columns.shape[0]

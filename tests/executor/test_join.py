@@ -26,6 +26,7 @@ from tests.executor.model import (
     changes,
     check,
     hold,
+    is_coalesced,
     joined,
     ports,
     run,
@@ -38,6 +39,7 @@ JOINS = {
     "chain": HashJoin(((0, 1), (1, 2)), (0, 2)),
     "two keys": HashJoin(((0, 1), (1, 0)), (1, 0)),
     "cross product": HashJoin(((0, 1), (2, 3)), (3, 0, 2)),
+    "all kept": HashJoin(((0, 1), (1, 2)), (2, 1, 0)),
     "star that keeps nothing of the key": HashJoin(((0, 1), (0, 2)), (2, 1)),
     "three columns and one": HashJoin(((0, 1, 2), (2,)), (0,)),
     "wide": HashJoin(((0, 1, 2, 3), (3, 4, 1)), (4, 3, 2, 1, 0)),
@@ -57,7 +59,9 @@ def test_join_has_the_snapshots_of_nested_loops(name: str) -> None:
     @given(rows=ports(widths_of(join)), cuts=CUTS)
     @examples(60)
     def holds(rows: tuple[list[Row], ...], cuts: list[int]) -> None:
-        check(JoinOperator(join), partial(joined, join), rows, widths_of(join), cuts)
+        found = check(JoinOperator(join), partial(joined, join), rows, widths_of(join), cuts)
+        if {variable for binding in join.bindings for variable in binding} <= set(join.output):
+            assert is_coalesced(found)
 
     holds()
 

@@ -30,6 +30,7 @@ from tests.executor.model import (
     Values,
     changes,
     check,
+    is_coalesced,
     joined_at_once,
     ports,
     run,
@@ -100,7 +101,11 @@ def test_results_have_the_snapshots_of_nested_loops(name: str) -> None:
     def holds(rows: tuple[list[Row], ...], cuts: list[int], seed: int) -> None:
         join, widths = with_orders(JOINS[name], seed), widths_of(JOINS[name])
         assert join.output_width(widths) == len(join.output)
-        check(MultiwayOperator(join, widths), partial(joined_at_once, join), rows, widths, cuts)
+        found = check(
+            MultiwayOperator(join, widths), partial(joined_at_once, join), rows, widths, cuts
+        )
+        if {variable for binding in join.bindings for variable in binding} <= set(join.output):
+            assert is_coalesced(found)
 
     holds()
 
