@@ -153,15 +153,19 @@ def aggregates(
     return f"{shown}{by}{at}{'  retracts' * retracts}".lstrip()
 
 
-def first_rows(order: Order, limit: int, columns: Sequence[str]) -> str:
-    """``first 10 by n desc, x``; without an order the rows are ordered by their columns."""
+def first_rows(order: Order, limit: int, columns: Sequence[str], *, partial: bool = False) -> str:
+    """``first 10 by n desc, x``; without an order the rows are ordered by their columns.
+
+    With ``partial``, ``first 10 of each partition by n desc, x``.
+    """
     shown = [
         f"{name}{' desc' * (direction == 'desc')}"
         for (_, direction), name in zip(
             order, chosen(columns, [column for column, _ in order]), strict=True
         )
     ]
-    return f"first {limit}{' by ' * bool(shown)}{', '.join(shown)}"
+    where = " of each partition" * partial
+    return f"first {limit}{where}{' by ' * bool(shown)}{', '.join(shown)}"
 
 
 def joined(

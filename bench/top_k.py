@@ -5,12 +5,17 @@ first vertices. The benchmark runs the plan in one process on one core, a call o
 each second of the stream. It prints the edges per processor second once the window is full, when as
 many edges expire as arrive, and the share of TOP_K in the time. The aim is 50,000 edges per second,
 the first 100 of 100,000 vertices.
+
+With ``--partitions`` the partitions run one after the other on the core, so the processor time is
+that of all together. The stream is also run by a plan without ``TopOfEachPartition``, which moves
+all rows to one partition, and the rows that are moved there are counted.
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Annotated
 
@@ -22,11 +27,11 @@ from rich.table import Table
 
 from bench.measuring import headline, machine, save
 from bench.streams import slides
-from headrace.algebra.physical import TopRows
+from headrace.algebra.physical import Exchange, TopRows
 from headrace.catalog.document import from_document
 from headrace.executor.local import LocalRun
 from headrace.planning.planner import optimize
-from headrace.planning.requests import PlanRequest
+from headrace.planning.requests import PlanningOptions, PlanRequest
 
 AIM = 50_000
 """Edges per second."""
@@ -39,21 +44,25 @@ class Row:
 
     Attributes:
         stream: the distribution of the edges over the vertices.
+        plan: where the first rows are found.
         held: the edges in the window.
         edges: the edges that were timed.
         results: the result lines.
         seconds: the processor time of the timed edges.
         per_second: edges per processor second.
         top_share: the share of TOP_K in the time of all operators.
+        moved: the rows that went to a single partition, of all seconds.
     """
 
     stream: str
+    plan: str
     held: int
     edges: int
     results: int
     seconds: float
     per_second: float
     top_share: float
+    moved: int
 
 
 def edges(rate: int, keys: int, seconds: int, skew: float) -> pa.Table:
@@ -71,15 +80,29 @@ def edges(rate: int, keys: int, seconds: int, skew: float) -> pa.Table:
     )
 
 
-def measure(name: str, rate: int, keys: int, window: int, first: int) -> Row:
-    """Times the seconds of a stream after its first window."""
+def measure(
+    name: str,
+    rate: int,
+    keys: int,
+    window: int,
+    first: int,
+    *,
+    partitions: int = 1,
+    of_each: bool = True,
+) -> Row:
+    """Times the seconds of a stream after its first window.
+
+    With ``of_each`` the optimizer may keep the first rows of each partition.
+    """
     labels = {"pays": {"rate": rate, "distinct_src": keys, "distinct_trg": keys}}
     catalog = from_document({"streams": {"s": {"labels": labels, "vertex_type": "integer"}}})
     query = (
         f"Answer(x, count(*) as n) <- pays(x, y) ORDER BY n DESC LIMIT {first}. "
         f"WINDOW {window}s EMIT SNAPSHOT EVERY 1s"
     )
-    plan = optimize(PlanRequest(query, catalog=catalog)).plan
+    disabled = () if of_each else ("TopOfEachPartition",)
+    options = PlanningOptions(parallelism=partitions, disabled_rules=disabled)
+    plan = optimize(PlanRequest(query, catalog=catalog, options=options)).plan
     timed = max(5, window // 2)
     running, results, seconds = LocalRun(plan), 0, 0.0
     for second, batch in enumerate(slides(edges(rate, keys, window + timed, SKEWS[name]), 1)):
@@ -87,11 +110,14 @@ def measure(name: str, rate: int, keys: int, window: int, first: int) -> Row:
         results += len(running.push([batch]))
         seconds += (time.process_time() - start) * (second >= window)
     spent = {node: counters.seconds for node, counters in running.counters.items()}
-    top = next(n.id for n in plan.nodes if isinstance(n.operator, TopRows))
+    tops = [n for n in plan.nodes if isinstance(n.operator, TopRows)]
+    gathered = [n.id for n in plan.nodes if n.operator == Exchange("single")]
+    moved = sum(running.counters[node].rows_in for node in gathered)
     timed_edges = timed * rate
     return Row(
-        name, window * rate, timed_edges, results, seconds, timed_edges / seconds,
-        spent[top] / sum(spent.values()),
+        name, "each partition" if len(tops) > 1 else "one partition", window * rate, timed_edges,
+        results, seconds, timed_edges / seconds,
+        sum(spent[top.id] for top in tops) / sum(spent.values()), moved,
     )  # fmt: skip
 
 
@@ -101,22 +127,36 @@ def main(
     keys: Annotated[int, typer.Option(min=1, help="Vertices.")] = 100_000,
     window: Annotated[int, typer.Option(min=1, help="Seconds in the window.")] = 60,
     first: Annotated[int, typer.Option(min=1, help="Rows that the query keeps.")] = 100,
+    partitions: Annotated[int, typer.Option(min=1, help="Partitions of the plan.")] = 1,
     out: Annotated[Path | None, typer.Option(help="Write the measurements as JSON.")] = None,
 ) -> None:
     """Counts the edges of each vertex in a window, and keeps the first vertices."""
     console = Console(width=None if Console().is_terminal else 120)
     console.print(headline(machine()))
-    table = Table("vertices", "edges held", "edges", "lines", "s", "edges/s", "TOP_K")
+    table = Table(
+        "vertices",
+        "first rows of",
+        "edges held",
+        "edges",
+        "lines",
+        "s",
+        "edges/s",
+        "TOP_K",
+        "moved",
+    )
     measure("uniform", 100, 10, 2, 3)  # compiles the kernels
+    settings = {
+        "rate": rate, "keys": keys, "window": window, "first": first, "partitions": partitions
+    }  # fmt: skip
     rows = []
-    for name in SKEWS:
-        row = measure(name, rate, keys, window, first)
+    for name, of_each in product(SKEWS, (True, False) if partitions > 1 else (True,)):
+        row = measure(name, rate, keys, window, first, partitions=partitions, of_each=of_each)
         rows.append(row)
         table.add_row(
-            row.stream, f"{row.held:,}", f"{row.edges:,}", f"{row.results:,}",
+            row.stream, row.plan, f"{row.held:,}", f"{row.edges:,}", f"{row.results:,}",
             f"{row.seconds:.2f}", f"{row.per_second:,.0f}", f"{row.top_share:.0%}",
+            f"{row.moved:,}",
         )  # fmt: skip
-        settings = {"rate": rate, "keys": keys, "window": window, "first": first}
         save(out, "top_k", settings, rows)
     console.print(table)
 

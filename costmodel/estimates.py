@@ -181,14 +181,16 @@ def aggregated(source: Characteristics, aggregate: Aggregate) -> Characteristics
     return Characteristics(rate, groups / rate if rate else inf, groups, distinct)
 
 
-def first_rows(source: Characteristics, top: Top) -> Characteristics:
+def first_rows(source: Characteristics, top: Top, partitions: int = 1) -> Characteristics:
     """τ, which the thesis does not have: p = min(k, p1) rows for a limit of k.
+
+    The first rows of each of n partitions are p = min(n·k, p1).
 
     A row that arrives is one of the first with the chance s = p/p1. It ends when it expires, or
     when another row pushes it out, and begins again when a row before it ends. In the long run as
     many rows begin for want of an earlier row as are pushed out, so rO is at most 2·s·r1.
     """
-    population = min(float(top.limit), source.population)
+    population = min(kept_rows(top, partitions), source.population)
     share = population / source.population if source.population else 1.0
     rate = source.arrival_rate * (1.0 if share == 1 else min(2 * share, 1.0))
     most = max(population, 1.0)
@@ -204,6 +206,11 @@ def first_rows(source: Characteristics, top: Top) -> Characteristics:
         in_order=False,
         on_sample=None,
     )
+
+
+def kept_rows(top: Top, partitions: int) -> float:
+    """The most rows that τ keeps: as many as its limit, on each partition if it is partial."""
+    return min(float(top.limit), LARGEST) * (partitions if top.partial else 1)
 
 
 def witnessed(source: Characteristics, witness: Witness, reading: Reading) -> Characteristics:

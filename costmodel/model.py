@@ -95,10 +95,10 @@ class CostModel:
             estimate = self.sampler.refined(operator, inputs, estimate)
         below = [rows.relation for rows in inputs]
         relation = Relation(operator, tuple([r for r in below if r is not None]))
-        known = len(relation.inputs) == len(inputs)
+        known = len(relation.inputs) == len(inputs) and not operator.by_partition
         retracted = 0.0
         if self.kind != "thesis":
-            retracted = retracted_share(operator, inputs, estimate.arrival_rate)
+            retracted = retracted_share(operator, inputs, estimate)
         estimate = replace(
             estimate,
             relation=relation if known else None,

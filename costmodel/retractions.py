@@ -18,15 +18,16 @@ from .joins import begun_keys, rows_of_key
 
 
 def retracted_share(
-    operator: LogicalOperator, inputs: Sequence[Characteristics], rate: float
+    operator: LogicalOperator, inputs: Sequence[Characteristics], result: Characteristics
 ) -> float:
     """The share of an operator's rows that are retracted, from those of its inputs.
 
     Args:
         operator: the operator.
         inputs: the characteristics of its inputs.
-        rate: the rows of its result per time unit.
+        result: the characteristics of its result.
     """
+    rate = result.arrival_rate
     match operator:
         case Aggregate(retracts=retracts):
             return 1.0 if retracts else 0.0
@@ -47,9 +48,9 @@ def retracted_share(
             matched = begun_keys(of_keys) * rows_of_key(tuple(join.keys), left)
             own = min(matched / rate, 1.0) if rate else 0.0
             return 1 - (1 - own) * (1 - left.retracted) * (1 - right.retracted)
-        case Top(limit=limit):
+        case Top():
             (rows,) = inputs
-            own = 0.5 if limit < rows.population else 0.0
+            own = 0.5 if result.population < rows.population else 0.0
             return 1 - (1 - own) * (1 - rows.retracted)
         case _:
             return 1 - prod([1 - rows.retracted for rows in inputs])

@@ -4,6 +4,7 @@
 
     coalesced?   COALESCE   over the rows of each value on one partition
     hash, single, broadcast, hypercube?   EXCHANGE   from rows on any partition
+    any other than single?   EXCHANGE   from the first rows in an order, on a single partition
     kernel?   TO_KERNEL   from rows that Spark SQL computes
     negative tuples?   RETRACT   from a scan with deletions, an edge's rows on one partition
 
@@ -16,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ..algebra.logical import Aggregate, Filter, Project, Report, WScan, WScanUnion
+from ..algebra.logical import Aggregate, Filter, Project, Report, Top, WScan, WScanUnion
 from ..algebra.physical import (
     Coalesce,
     Exchange,
@@ -63,9 +64,10 @@ def enforcers(
             to_kernel(coster, group, ANY),
             replace(required, convention=Convention.SPARK_SQL),
         )
-    if coster.parallelism > 1 and here != ANY:
-        moved = exchange(coster, group, ANY, here, coalesced=required.coalesced)
-        yield moved, replace(required, distribution=ANY)
+    for there in moved_from(coster, group, here):
+        target = hashed(0) if here == ANY else here
+        moved = exchange(coster, group, there, target, coalesced=required.coalesced)
+        yield moved, replace(required, distribution=there)
 
 
 def coalesce(coster: Coster, group: GroupId, here: Distribution) -> Choice:
@@ -105,6 +107,24 @@ def exchange(
         case _:
             operator = Exchange("single")
     return coster.enforcer("ExchangeEnforcer", operator, group, below, here, coalesced=coalesced)
+
+
+def moved_from(coster: Coster, group: GroupId, here: Distribution) -> tuple[Distribution, ...]:
+    """The distribution from which an EXCHANGE moves the rows of a group, to satisfy ``here``.
+
+    Empty if no EXCHANGE helps. The first rows in an order are found on a single partition, which
+    ``any`` does not include.
+    """
+    there = SINGLE if lies_on_one(coster, group) else ANY
+    return () if coster.parallelism == 1 or here == there else (there,)
+
+
+def lies_on_one(coster: Coster, group: GroupId) -> bool:
+    """Whether the operators of a group give rows on a single partition: the first rows of all."""
+    members = coster.groups[group]
+    return members.has(Top) and any(
+        isinstance(one.operator, Top) and not one.operator.partial for one in members.expressions
+    )
 
 
 def is_final(coster: Coster, group: GroupId) -> bool:

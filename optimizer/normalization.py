@@ -30,6 +30,7 @@ from ..algebra.logical import (
     PathSemantics,
     Pattern,
     Shortest,
+    Top,
     Trail,
     Union,
     WScan,
@@ -78,9 +79,9 @@ def absent_operators(expression: LogicalExpression) -> frozenset[type]:
 
     Rules make unions only from a PATH, filters only from a predicate or simple paths, bound paths
     only from closures and simple paths, and multiway joins only from two binary ones; anti-joins,
-    left joins and shortest paths from none but those of the query.
+    left joins, shortest paths and first rows from none but those of the query.
     """
-    filters = unions = closures = simple = negates = optional = shortest = False
+    filters = unions = closures = simple = negates = optional = shortest = first = False
     joins = 0
     for current in _inputs_first(expression):
         match current.operator:
@@ -93,6 +94,8 @@ def absent_operators(expression: LogicalExpression) -> frozenset[type]:
             case LeftJoin():
                 optional = True
                 joins += 1
+            case Top():
+                first = True
             case Pattern(bindings):
                 joins += len(bindings) - 1
             case Path(r, semantics):
@@ -118,6 +121,8 @@ def absent_operators(expression: LogicalExpression) -> frozenset[type]:
         absent.add(Shortest)
     if not optional:
         absent.add(LeftJoin)
+    if not first:
+        absent.add(Top)
     if joins < 2:
         absent.add(MultiwayPattern)
     return frozenset(absent | (set() if unions else {Union, WScanUnion}))

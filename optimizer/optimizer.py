@@ -79,7 +79,11 @@ class Optimizer:
         rules = enabled_rules(options.disabled_rules)
         before = [r for r in normalization_rules() if r.name not in options.disabled_rules]
         expression = normalized(query.expression, rules, deadline, before=before)
-        idle = idle_rules(absent_operators(expression), cycles=has_cycle(expression))
+        idle = idle_rules(
+            absent_operators(expression),
+            cycles=has_cycle(expression),
+            parallelism=options.parallelism,
+        )
         options = replace(options, disabled_rules=options.disabled_rules | idle)
         recorder = Recorder(Tracing() if trace is True else trace) if trace else None
         if recorder is not None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from ..algebra.properties import ANY, BROADCAST, Convention, Distribution, Spread
+from ..algebra.properties import ANY, BROADCAST, SINGLE, Convention, Distribution, Spread
 from ..memo import Alternative, GroupExpression, GroupId, Memo, PlanSpace
 from . import enforcers
 from .coster import Coster
@@ -187,8 +187,9 @@ def _enforcers(coster: Coster, goal: PlanGoal, place: Place) -> Iterator[Found]:
         in_sql = replace(place, convention=Convention.SPARK_SQL)
         yield _over(enforcers.to_kernel(coster, group, here), replace(goal, place=in_sql))
     if coster.parallelism > 1 and here != ANY and not goal.unmoved:
+        on_one = enforcers.lies_on_one(coster, group)
         for there in _distributions(coster, goal):
-            if there.spread in DIVIDED and there != here:
+            if (there == SINGLE if on_one else there.spread in DIVIDED) and there != here:
                 choice = enforcers.exchange(
                     coster, group, there, here, coalesced=goal.coalesced is True
                 )

@@ -425,7 +425,9 @@ class TopByHeaps(ImplementationRule[logical.Top]):
     operator = logical.Top
 
     def implement(self, operator: logical.Top) -> Iterator[PhysicalOperator]:
-        yield physical.TopRows(operator.order, operator.limit)
+        yield physical.TopRows(
+            operator.order, operator.limit, partial=True if operator.partial else None
+        )
 
 
 @implementation

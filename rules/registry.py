@@ -75,6 +75,7 @@ from .scan_rules import (
     WScanUnionTransposeInverse,
 )
 from .shortest_rules import FilterIntoShortest
+from .top_rules import TopOfEachPartition
 from .trail_rules import TrailAlternationToUnion, TrailAsAnyPath
 from .union_rules import (
     PatternUnionDistribute,
@@ -154,6 +155,7 @@ def transformation_rules() -> tuple[TransformationRule, ...]:
         FilterAggregateTranspose(),
         ProjectIntoAggregate(),
         AggregateOverValues(),
+        TopOfEachPartition(),
     )
 
 
@@ -197,8 +199,13 @@ def enabled_rules(disabled: Collection[str] = ()) -> tuple[TransformationRule, .
     return tuple(rule for rule in rules if rule.name not in disabled)
 
 
-def idle_rules(absent: Collection[type], *, cycles: bool = True) -> frozenset[str]:
-    """The rules that cannot fire where operators of some types never occur, nor ``cycles``."""
+def idle_rules(
+    absent: Collection[type], *, cycles: bool = True, parallelism: int = 2
+) -> frozenset[str]:
+    """The rules that cannot fire where operators of some types never occur, nor ``cycles``.
+
+    On one partition, those that pay over several are idle, too.
+    """
     without = frozenset(absent)
 
     def can_match(pattern: Op) -> bool:
@@ -209,5 +216,6 @@ def idle_rules(absent: Collection[type], *, cycles: bool = True) -> frozenset[st
         for rule in transformation_rules()
         if rule.makes in without
         or (rule.needs_cycle and not cycles)
+        or (rule.needs_partitions and parallelism == 1)
         or not any(map(can_match, rule.patterns))
     )

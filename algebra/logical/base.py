@@ -38,6 +38,11 @@ class LogicalOperator(HashedOnce):
     """Whether the arguments in one line name the inputs."""
 
     @property
+    def by_partition(self) -> bool:
+        """Whether the result depends on how the rows of the inputs lie over partitions."""
+        return False
+
+    @property
     def form(self) -> Form | None:
         """The form of queries that the operator is for; None if it goes with every feature."""
         return None

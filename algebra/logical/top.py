@@ -16,8 +16,8 @@ LIMITS = declared(
     Form(
         "rules with `LIMIT`",
         brings=Feature.LIMITS,
-        refuses=frozenset({Feature.SLIDES, Feature.PARTITIONS}),
-        hint="evaluate at every instant, and plan for one partition",
+        refuses=frozenset({Feature.SLIDES}),
+        hint="evaluate at every instant",
     )
 )
 
@@ -32,12 +32,19 @@ class Top(LogicalOperator):
     Attributes:
         order: the order of the rows; all further columns, ascending, make it total.
         limit: the number of rows, at least 1.
+        partial: whether the first rows of each partition are kept: all first rows, and some more.
     """
 
     order: Order
     limit: int
+    partial: bool = False
 
     op: ClassVar[str] = "TOP"
+
+    @property
+    def by_partition(self) -> bool:
+        """Whether each partition keeps rows of its own."""
+        return self.partial
 
     @property
     def form(self) -> Form:
@@ -52,5 +59,5 @@ class Top(LogicalOperator):
         return inputs[0]
 
     def arguments(self, names: InputNames) -> str:
-        """``first 10 by n desc, x``."""
-        return notation.first_rows(self.order, self.limit, names.columns[0])
+        """``first 10 by n desc, x``, ``first 10 of each partition by n desc, x``."""
+        return notation.first_rows(self.order, self.limit, names.columns[0], partial=self.partial)

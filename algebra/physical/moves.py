@@ -12,7 +12,6 @@ from ..notation import InputNames
 from ..properties import (
     ANY,
     BROADCAST,
-    DIVIDED,
     SINGLE,
     Cells,
     Convention,
@@ -147,8 +146,8 @@ class Exchange(PassesRows):
         return Distribution(Spread.HASH, self.columns)
 
     def input_distributions(self, widths: Sequence[int]) -> Iterator[tuple[Distribution, ...]]:
-        """Rows on several partitions."""
-        return ((d,) for d in distributions(widths[0], 2) if d.spread in DIVIDED)
+        """Rows that each lie on one partition: on several, or on a single one."""
+        return ((d,) for d in distributions(widths[0], 2) if d != BROADCAST)
 
     def update_pattern_over(self, inputs: Collection[UpdatePattern]) -> UpdatePattern:
         (pattern,) = inputs

@@ -9,9 +9,25 @@ from typing import ClassVar, Literal
 from .. import notation
 from ..notation import InputNames
 from ..orders import Order
-from ..properties import BROADCAST, NOTHING, SINGLE, Distribution, UpdatePattern
+from ..properties import (
+    BROADCAST,
+    DIVIDED,
+    NOTHING,
+    SINGLE,
+    Distribution,
+    UpdatePattern,
+    distributions,
+)
 from ..untrusted import WIDEST, at_most
-from .base import PhysicalOperator, WithDeletions, one_input, registered, require, require_columns
+from .base import (
+    PhysicalOperator,
+    Repeats,
+    WithDeletions,
+    one_input,
+    registered,
+    require,
+    require_columns,
+)
 
 
 @registered
@@ -23,21 +39,41 @@ class TopRows(PhysicalOperator):
     deletions over any input: a row is retracted when rows before it push it out, and begins when
     rows before it end. A row whose validity grows is retracted before its longer form is given.
 
+    With ``partial`` each partition keeps its own first rows, wherever its rows come from. All rows
+    that are first among all are among them, so a second TOP_K above an EXCHANGE finds these.
+
     Attributes:
         order: pairs of a column and ``asc`` or ``desc``; rows that agree in these columns are
             ordered by the further ones, ascending. Missing values come last.
         limit: the number of rows.
         update_pattern: the variant for an input with deletions, which has to be coalesced; null
             without deletions.
+        partial: true if each partition keeps its own first rows; null if all rows are compared.
     """
 
     order: Order
     limit: int
     update_pattern: WithDeletions = field(default=None, hash=False)
+    partial: Literal[True] | None = None
     op: Literal["TOP_K"] = "TOP_K"
 
-    coalesces: ClassVar[bool] = True
     retracts: ClassVar[bool] = True
+
+    @property
+    def coalesces(self) -> bool:
+        """Whether the result is coalesced, however the input is.
+
+        The first rows of each partition are not if a value may be first on several partitions.
+        """
+        return self.partial is None or self.ends_deletions
+
+    def keeps_coalesced(self, widths: Sequence[int]) -> bool:
+        """Whether a value of a coalesced input, which lies on one partition, has one valid row."""
+        return not self.coalesces
+
+    def repeats(self, widths: Sequence[int]) -> Repeats:
+        """A row that repeats another one of its partition changes nothing."""
+        return "dropped"
 
     @property
     def lookback(self) -> int:
@@ -58,17 +94,23 @@ class TopRows(PhysicalOperator):
         return width
 
     def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
-        """All rows are compared with each other, so they lie on one partition, or all on each."""
+        """All rows are compared with each other, so they lie on one partition, or all on each.
+
+        The first rows of each partition have no such law.
+        """
         (below,) = inputs
         require(
-            below in (SINGLE, BROADCAST, NOTHING),
+            bool(self.partial) or below in (SINGLE, BROADCAST, NOTHING),
             f"its input is distributed by {below}, and the first rows are first among all",
         )
         return below
 
     def input_distributions(self, widths: Sequence[int]) -> Iterator[tuple[Distribution, ...]]:
-        """On one partition."""
-        yield (SINGLE,)
+        """On one partition; for the first rows of each, on several."""
+        if not self.partial:
+            yield (SINGLE,)
+            return
+        yield from ((d,) for d in distributions(widths[0], 2) if d.spread in DIVIDED)
 
     def update_pattern_over(self, inputs: Collection[UpdatePattern]) -> UpdatePattern:
         """With deletions, over any input."""
@@ -87,5 +129,7 @@ class TopRows(PhysicalOperator):
         return self.update_pattern is not None
 
     def arguments(self, names: InputNames) -> str:
-        """``first 10 by n desc, x``."""
-        return notation.first_rows(self.order, self.limit, names.columns[0])
+        """``first 10 by n desc, x``, ``first 10 of each partition by n desc, x``."""
+        return notation.first_rows(
+            self.order, self.limit, names.columns[0], partial=bool(self.partial)
+        )

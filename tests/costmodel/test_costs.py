@@ -394,6 +394,7 @@ EACH = (
     physical.ComputeColumns(("c0", "c0 + 1")),
     physical.AggregateRows((0,), (("count", None),), (0, 1)),
     physical.TopRows(((1, "desc"),), 7),
+    physical.TopRows(((1, "desc"),), 7, partial=True),
     physical.ReportRows("entering", 5),
 )
 

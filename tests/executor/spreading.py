@@ -111,7 +111,9 @@ class _Spreading:
             case Coalesce():
                 inputs = [self._gathered(old.inputs[0])]
             case TopRows():
-                inputs = [self._exchange(old.inputs[0], Exchange("single"))]
+                inputs = [self._for_first(operator, old.inputs[0])]
+                if self._nodes[inputs[0][0]].op == "COALESCE":
+                    operator = operator.over_deletions()
             case MergeUnion():
                 inputs = self._for_union(old.inputs)
             case AggregateRows():
@@ -132,6 +134,18 @@ class _Spreading:
                 raise AssertionError(operator)
         lies = operator.distribution([where for _, where in inputs])
         return self._add(operator, tuple(number for number, _ in inputs), old.columns), lies
+
+    def _for_first(self, top: TopRows, node: int) -> Spread:
+        """All rows on one partition, or the first rows of each, each value once."""
+        if self._random.random() < 0.4:
+            return self._exchange(node, Exchange("single"))
+        below, lies = self._home(node)
+        columns = self._old.nodes[node].columns
+        each = replace(top, partial=True)
+        for operator in (each, Exchange("single"), Coalesce().over_deletions()):
+            lies = operator.distribution([lies])
+            below = self._add(operator, (below,), columns)
+        return below, lies
 
     def _for_union(self, nodes: tuple[int, ...]) -> list[Spread]:
         match self._random.choice(["home", "home", "hash", "single"]):

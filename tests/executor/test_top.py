@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cmp_to_key
 from typing import Any
 
@@ -240,6 +241,34 @@ def test_the_law_of_distribution() -> None:
         with pytest.raises(ValueError, match="first among all"):
             top.distribution((refused,))
     assert list(top.input_distributions((2,))) == [(SINGLE,)]
+    assert top.coalesces
+
+
+def test_the_law_of_distribution_of_the_first_rows_of_each_partition() -> None:
+    top = TopRows((), 1, partial=True)
+    for lies in (ANY, hashed(1), SINGLE, BROADCAST, NOTHING):
+        assert top.distribution((lies,)) == lies
+    assert list(top.input_distributions((2,))) == [(ANY,), (hashed(0),), (hashed(1),)]
+    assert not top.coalesces, "two partitions may have one value"
+    assert top.keeps_coalesced((2,))
+    assert top.over_deletions().coalesces, "its input is coalesced"
+    assert top.repeats((2,)) == "dropped"
+
+
+@given(rows=ports((2,), vertices=len(POOL)), parts=st.lists(st.integers(0, 2), min_size=1))
+@examples(40)
+def test_first_rows_are_among_those_of_each_part(
+    rows: tuple[list[Row], ...], parts: list[int]
+) -> None:
+    """Rows of one value lie on any part, and the rows of all parts are coalesced."""
+    top = TOPS["by both"]
+    divided: list[list[Row]] = [[], [], []]
+    for number, row in enumerate(rows[0]):
+        divided[parts[number % len(parts)]].append(row)
+    first = [ended(operator_of(replace(top, partial=True)), part, 2, ()) for part in divided]
+    united = sorted((row for part in first for row in part), key=lambda row: row.ts)
+    side = run(CoalesceWithDeletions(2), [united], [2], ())
+    hold(top, ended(operator_of(top.over_deletions()), side, 2, ()), rows[0])
 
 
 def test_its_rows_have_deletions_over_any_input() -> None:

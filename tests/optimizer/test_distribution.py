@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headrace.algebra import regex
-from headrace.algebra.logical import LogicalExpression, Project
+from headrace.algebra.aggregates import AggregateCall
+from headrace.algebra.logical import Aggregate, LogicalExpression, Pattern, Project, Top, Union
 from headrace.algebra.physical import (
     Coalesce,
     Exchange,
@@ -22,6 +23,7 @@ from headrace.algebra.physical import (
     ProjectColumns,
     SPath,
     ToKernel,
+    TopRows,
     WindowScan,
 )
 from headrace.algebra.plan import PhysicalPlan
@@ -77,6 +79,19 @@ QUERIES: dict[str, LogicalExpression] = {
     "cycle": pattern(cycle(4)),
     "star": pattern(star(4)),
     "nothing but whether": LogicalExpression(Project(()), (pattern(chain(2)),)),
+}
+
+
+FIRST = Top(((1, "desc"),), 2)
+FIRST_ROWS: dict[str, LogicalExpression] = {
+    "first rows": LogicalExpression(FIRST, (scan("a"),)),
+    "a join with first rows": LogicalExpression(
+        Pattern(((0, 1), (1, 2)), (0, 1, 2)),
+        (LogicalExpression(FIRST, (scan("a"),)), scan("b")),
+    ),
+    "a union with first rows": LogicalExpression(
+        Union(), (LogicalExpression(FIRST, (scan("a"),)), scan("b"))
+    ),
 }
 
 
@@ -180,6 +195,42 @@ def test_every_plan_with_cells_passes_the_checks_of_a_run() -> None:
     assert cells > 0
 
 
+def test_first_rows_of_each_partition_go_to_one_partition() -> None:
+    plan = over(8, FIRST_ROWS["first rows"]).plan
+    assert [op for op in ops(plan) if op not in ("EXCHANGE", "COALESCE")] == [
+        "WSCAN", "TO_KERNEL", "TOP_K", "TOP_K",
+    ]  # fmt: skip
+    each = plan.nodes[2].operator
+    assert each == TopRows(FIRST.order, FIRST.limit, partial=True)
+    assert exchanges(plan)[0][1] == "TOP_K", "no row is moved before"
+    assert plan.nodes[plan.root].properties.distribution == "single"
+
+
+def test_first_rows_of_aggregates_need_no_coalesce() -> None:
+    counted = Aggregate((0,), (AggregateCall("count"),), (0, 1), retracts=True)
+    first = LogicalExpression(FIRST, (LogicalExpression(counted, (scan("a"),)),))
+    plan = over(8, first).plan
+    assert ops(plan) == [
+        "WSCAN", "TO_KERNEL", "EXCHANGE", "AGGREGATE", "TOP_K", "EXCHANGE", "TOP_K",
+    ]  # fmt: skip
+    assert [to for to, _ in exchanges(plan)] == ["hash(0)", "single"]
+
+
+def test_all_rows_go_to_one_partition_if_most_are_first() -> None:
+    many = LogicalExpression(replace(FIRST, limit=10**6), (scan("a"),))
+    assert ops(over(8, many).plan) == ["WSCAN", "TO_KERNEL", "EXCHANGE", "TOP_K"]
+    assert ops(over(1, FIRST_ROWS["first rows"]).plan) == ["WSCAN", "TO_KERNEL", "TOP_K"]
+
+
+def test_first_rows_are_moved_to_where_they_are_joined() -> None:
+    plan = over(8, FIRST_ROWS["a join with first rows"]).plan
+    (join,) = [node for node in plan.nodes if node.op == "HASH_JOIN"]
+    assert plan.nodes[join.inputs[0]].op == "EXCHANGE"
+    moved = [to for to, below in exchanges(plan) if below == "TOP_K"]
+    assert moved[-1] in ("hash(1)", "broadcast")
+    check(plan)
+
+
 def test_an_answer_without_columns_is_on_one_partition() -> None:
     plan = over(8, QUERIES["nothing but whether"]).plan
     assert plan.nodes[-1].op == "COALESCE"
@@ -219,14 +270,15 @@ def rechecked(plan: PhysicalPlan) -> None:
 
 
 @pytest.mark.parametrize("n", [2, 8])
-@pytest.mark.parametrize("name", QUERIES)
+@pytest.mark.parametrize("name", [*QUERIES, *FIRST_ROWS])
 def test_the_search_finds_the_cheapest_of_all_plans(name: str, n: int) -> None:
     without = frozenset({"ForestToMultiway"})  # without pruning it applies everywhere
+    expression = {**QUERIES, **FIRST_ROWS}[name]
     for model in (None, SetCosts(), SetCosts(1), SetCosts(2)):
-        outcome = over(n, QUERIES[name], model, disabled_rules=without)
+        outcome = over(n, expression, model, disabled_rules=without)
         ranked = list(islice(outcome.plans.ranked(), 20))
         assert ranked[0].nodes[-1].estimate.cumulative_cost == outcome.cost
-        whole = over(n, QUERIES[name], model, prune=False, disabled_rules=without)
+        whole = over(n, expression, model, prune=False, disabled_rules=without)
         assert outcome.cost == whole.cost
         for plan in ranked:
             rechecked(plan)

@@ -20,6 +20,7 @@ from headrace.algebra.logical import (
     Pattern,
     Project,
     Shortest,
+    Top,
     Trail,
     Union,
     WScan,
@@ -182,6 +183,7 @@ def test_a_query_without_filters_or_unions_skips_their_rules() -> None:
         AntiJoin,
         LeftJoin,
         Shortest,
+        Top,
         Filter,
         FilteredPattern,
         Union,
@@ -227,7 +229,8 @@ def test_a_query_without_filters_or_unions_skips_their_rules() -> None:
 def test_operators_that_no_rule_can_introduce(
     expression: LogicalExpression, absent: set[type]
 ) -> None:
-    assert absent_operators(expression) == {*absent, AntiJoin, LeftJoin, Shortest, MultiwayPattern}
+    without = {AntiJoin, LeftJoin, Shortest, Top, MultiwayPattern}
+    assert absent_operators(expression) == absent | without
 
 
 def test_an_anti_join_of_the_query_keeps_its_rules() -> None:
@@ -291,6 +294,13 @@ def test_only_a_cycle_of_atoms_needs_the_rules_for_cycles() -> None:
         assert has_cycle(cycle)
     assert not has_cycle(pattern(chain(3)))
     assert {"PatternToMultiway", "MultiwayNest"} == idle_rules((), cycles=False)
+
+
+def test_on_one_partition_no_rule_divides_the_first_rows() -> None:
+    first = LogicalExpression(Top((), 1), (A,))
+    assert Top not in absent_operators(first)
+    assert idle_rules((), parallelism=1) == {"TopOfEachPartition"}
+    assert "TopOfEachPartition" in idle_rules(absent_operators(A))
 
 
 def test_leaving_idle_rules_out_changes_nothing() -> None:

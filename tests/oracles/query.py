@@ -258,7 +258,7 @@ class Optional:
 class Rule:
     """``head(variables) <- body, optional, conditions, negated``; ``properties`` say what the other
     columns are. All edges that the atoms from ``different[0]`` on and before ``different[1]`` match
-    differ. ``first`` of any rule of a head is that of the head."""
+    differ. ``first`` of any rule of a head is that of the head, by the rule's names of columns."""
 
     head: str
     variables: tuple[str, ...]

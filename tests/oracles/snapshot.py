@@ -232,9 +232,10 @@ def answer(
             else:
                 rows = (_rows(rule, known, edges, paths) for rule in defining)
                 known[head] = {row for several in rows for row in several}
-            for first in {rule.first for rule in defining if rule.first is not None}:
-                columns_of = defining[0].variables
-                known[head] = first_rows(columns_of, first.order, first.limit, known[head])
+            for rule in defining:
+                if rule.first is not None:
+                    order, limit = rule.first.order, rule.first.limit
+                    known[head] = first_rows(rule.variables, order, limit, known[head])
     return known["Answer"]
 
 

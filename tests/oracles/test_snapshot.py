@@ -1,5 +1,6 @@
 """The oracle against examples of the thesis and against brute force over assignments."""
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -25,7 +26,8 @@ from tests.oracles.query import (
     steps,
     text,
 )
-from tests.oracles.snapshot import Edge, Row, Truth, answer_at, expiry
+from tests.oracles.roots import First
+from tests.oracles.snapshot import Edge, Row, Snapshot, Truth, answer, answer_at, expiry
 from tests.strategies.amount import examples
 from tests.strategies.queries import Case, cases
 
@@ -107,6 +109,20 @@ def test_validity_of_definition_30(ts: int, length: int, slide: int, end: int) -
     query = Query((Rule("Answer", ("x",), (Atom("a", Var("x"), Var("_")),)),), (("a", source),))
     valid = [t for t in range(30) if answer_at(query, [Edge(ts, 1, 2, "a")], t)]
     assert valid == list(range(ts, end))
+
+
+def test_an_order_names_columns_as_its_own_rule_does() -> None:
+    """A head with other names in its first rule, by which the oracle once read the order."""
+    x, y = Var("x"), Var("y")
+    by_y = First((("y", True),), 1)
+    rules = (
+        Rule("Answer", ("x", "y"), (Atom("a", x, y),)),
+        Rule("Answer", ("y", "x"), (Atom("b", x, y),), first=by_y),
+    )
+    pairs: Snapshot = {"a": frozenset({("0", "9"), ("7", "1")}), "b": frozenset({("2", "5")})}
+    assert answer(rules, pairs) == {("7", "1")}
+    last = (rules[0], replace(rules[1], first=First((("x", True),), 1)))
+    assert answer(last, pairs) == {("0", "9")}
 
 
 def test_cyclic_predicates_are_refused() -> None:

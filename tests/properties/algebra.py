@@ -99,8 +99,8 @@ def rows_of(expression: LogicalExpression, snapshot: Snapshot) -> set[Row]:
             return _calculated([scalar.text(value) for value in values], inputs[0])
         case logical.Aggregate(keys, calls, output):
             return _grouped(keys, [(c.function, c.column) for c in calls], output, inputs[0])
-        case logical.Top(order, limit):
-            return _first(order, limit, inputs[0])
+        case logical.Top(order, limit):  # of each partition too: all rows may lie on one
+            return _first(order, limit, inputs[0], expression.width)
         case logical.Witness(output=output):
             return _with_a_path(output, inputs[0])
         case logical.Report():
@@ -164,7 +164,7 @@ def rows_of_plan(plan: PhysicalPlan, snapshot: Snapshot) -> set[Row]:
             case physical.AggregateRows(keys, calls, output):
                 rows = _grouped(keys, calls, output, inputs[0])
             case physical.TopRows(order, limit):
-                rows = _first(order, limit, inputs[0])
+                rows = _first(order, limit, inputs[0], len(node.columns))
             case physical.EmptyRelation():
                 rows = set()
         assert all(len(row) == len(node.columns) for row in rows), f"columns of node {node.id}"
@@ -197,9 +197,8 @@ def _grouped(
     return aggregated([head], [bindings])
 
 
-def _first(order: Sequence[tuple[int, str]], limit: int, rows: set[Row]) -> set[Row]:
+def _first(order: Sequence[tuple[int, str]], limit: int, rows: set[Row], width: int) -> set[Row]:
     named = [(str(column), direction == "desc") for column, direction in order]
-    width = max(map(len, rows), default=0)
     return first_rows(list(map(str, range(width))), named, limit, rows)
 
 

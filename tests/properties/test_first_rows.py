@@ -8,19 +8,24 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
+from headrace.algebra.physical import TopRows
+from headrace.algebra.plan import PhysicalPlan
+from headrace.algebra.plan_parts import PlanNode
 from tests.executor.spark.chain import Chain
+from tests.executor.spreading import spread
 from tests.oracles.conditions import Compare, Lit, Prop, Vert
 from tests.oracles.judgement import Line
 from tests.oracles.query import Atom, Closure, Derived, Not, Query, Rule, Source, Var, text
 from tests.oracles.roots import Agg, Emit, First
 from tests.oracles.snapshot import Truth
-from tests.properties.plans import optimized, plans_of, read_back
+from tests.properties.plans import THOROUGH, optimized, plans_of, read_back
 from tests.properties.running import judge, lines_of, rows_of_edges
 from tests.properties.test_deletions import check, deleting
 from tests.properties.test_deletions import judge as judge_deleting
 from tests.strategies.amount import examples
 from tests.strategies.first import limited_cases
 from tests.strategies.negation import negated_cases
+from tests.strategies.optional import optional_cases
 from tests.strategies.properties import property_cases
 from tests.strategies.queries import Case, cases
 from tests.strategies.roots import root_cases
@@ -72,6 +77,12 @@ RULES: dict[str, tuple[tuple[Rule, ...], Emit | None]] = {
          Rule("Answer", ("x", "y"), (Atom("c", X, Y),))),
         None,
     ),
+    "columns by the names of the rule with the order": (
+        (replace(PAIRS, first=None),
+         Rule("c", ("y", "x"), (Atom("b", X, Y),), first=First((("y", True),), 2)),
+         Rule("Answer", ("x", "y"), (Atom("c", X, Y),))),
+        None,
+    ),
     "a closure over first rows": ((PAIRS, Rule("Answer", ("x", "y"), (Closure("c", X, Y),))), None),
     "keys in order": ((replace(BUSY, head="Answer", first=First((), 2)),), None),
 }  # fmt: skip
@@ -98,6 +109,81 @@ def test_plans_over_deletions_are_right(name: str) -> None:
     of = deleting(_case(name), 7)
     for plan in plans_of(optimized(of.case, deletions=of.streams), most=2, seed=1):
         judge_deleting(of, plan, 3)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_plans_for_several_partitions_are_right(name: str) -> None:
+    case, options = _case(name), replace(THOROUGH, parallelism=2 + len(name) % 2)
+    truth = Truth(case.query, case.edges)
+    found = optimized(case, options)
+    plans = plans_of(found, most=3, seed=2)
+    assert _of_each_partition(plans[0])
+    assert not found.circular
+    for plan in plans:
+        judge(truth, plan, lines_of(case, read_back(plan), 3))
+
+
+def _of_each_partition(plan: PhysicalPlan) -> list[PlanNode]:
+    """The nodes of a plan that keep the first rows of each partition."""
+    return [n for n in plan.nodes if isinstance(n.operator, TopRows) and n.operator.partial]
+
+
+@given(
+    case=limited_cases(property_cases(aggregates=True)), seed=SEEDS, partitions=st.integers(2, 4)
+)
+@examples(6)
+def test_plans_with_exchanges_at_random_places(case: Case, seed: int, partitions: int) -> None:
+    note(text(case.query))
+    truth = Truth(case.query, case.edges)
+    for number, plan in enumerate(plans_of(optimized(case), most=2, seed=seed)):
+        several = read_back(spread(plan, partitions, seed + number))
+        judge(truth, several, lines_of(case, several, (1, 3, 1000)[seed % 3]))
+
+
+@pytest.mark.long
+@given(
+    case=st.one_of(
+        limited_cases(),
+        limited_cases(property_cases(aggregates=True)),
+        limited_cases(root_cases()),
+        limited_cases(negated_cases(property_cases(aggregates=True))),
+        limited_cases(optional_cases()),
+    ),
+    seed=SEEDS,
+    partitions=st.integers(2, 4),
+)
+@examples(8)
+def test_random_queries_over_several_partitions(case: Case, seed: int, partitions: int) -> None:
+    note(text(case.query))
+    truth = Truth(case.query, case.edges)
+    options = replace(THOROUGH, parallelism=partitions, budget_expressions=1_000)
+    found = optimized(case, options, statistics=seed)
+    for plan in plans_of(found, most=3, seed=seed):
+        judge(truth, plan, lines_of(case, read_back(plan), (1, 3, 1000)[seed % 3]))
+
+
+@pytest.mark.long
+@given(case=st.one_of(limited_cases(), limited_cases(root_cases())), seed=SEEDS)
+@examples(5)
+def test_random_queries_over_deletions_and_partitions(case: Case, seed: int) -> None:
+    of = deleting(case, seed)
+    options = replace(THOROUGH, parallelism=2 + seed % 2)
+    found = plans_of(optimized(case, options, deletions=of.streams), most=3, seed=seed)
+    check(of, [read_back(plan) for plan in found])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", RULES)
+def test_partitions_that_are_rebuilt_after_each_batch_continue(name: str) -> None:
+    case = _case(name)
+    edges = rows_of_edges(case.query, case.edges)
+    plan = plans_of(optimized(case, replace(THOROUGH, parallelism=2)), most=1)[0]
+    chain = Chain(plan, 5)
+    starts = range(0, len(edges), 5)
+    for start in starts:
+        chain.another_worker(gone=True)
+        chain.batch(edges[start : start + 5], end=start == starts[-1])
+    judge(Truth(case.query, case.edges), plan, [Line(*result) for result in chain.results])
 
 
 @pytest.mark.long

@@ -9,6 +9,8 @@
   those of the result. ``where x < z`` at the end is a residual condition;
 * ``[x, y : E(x, y) ▷ F(y)]``: an anti-join;
 * ``γ[c0 ; count(*), max(c1)](E)``: the aggregates of each c0, after the column of the keys;
+* ``τ[2 ; c1 desc](E)``: the first two rows by column 1, descending; ``τp[2 ; c1](E)`` those of each
+  partition;
 * ``multiway[x, z : E(x, y) ⋈ F(y, z) ⋈ ..]``: the same of three or more inputs at once;
 * ``path[a·b*]``, ``simple[a+]``, ``trail[a·a]``, ``shortest[a+]``, ``steps[a+]``: any paths, simple
   paths, trails, lengths of shortest paths, and steps of one for each pair, where
@@ -47,12 +49,14 @@ from headrace.algebra.logical import (
     Pattern,
     Project,
     Shortest,
+    Top,
     Trail,
     Union,
     VertexPaths,
     WScan,
     WScanUnion,
 )
+from headrace.algebra.orders import Direction
 from headrace.algebra.predicate import Predicate
 from headrace.algebra.regex import Regex, Symbol
 from headrace.algebra.window import Window
@@ -62,11 +66,13 @@ WINDOW = Window(6, 2)
 GRAMMAR = r"""
 ?start: expression
 ?expression: factor | expression "∪" factor -> union
-?factor: scan | scans | filter | project | aggregate | join | multiway | path | "(" expression ")"
+?factor: scan | scans | filter | project | aggregate | first | join | multiway | path | closed
+?closed: "(" expression ")"
 scan: LABEL CONDITION? SOURCE?
 scans: "{" scan ("," scan)+ "}"
 filter: "σ" CONDITION "(" expression ")"
 aggregate: "γ" CONDITION "(" expression ")"
+first: FIRST CONDITION "(" expression ")"
 project: "π" "[" INT ("," INT)* "]" "(" expression ")"
 join: "[" joined "]"
 multiway: "multiway" "[" joined "]"
@@ -81,6 +87,7 @@ pairs: "∩" "<" expression ">"
 step: BACK? (scan | "<" expression ">" | "(" regex ")")
 SEMANTICS.2: "path" | "simple" | "trail" | "shortest" | "steps"
 LABEL: /[a-z]\w*/
+FIRST: /τp?/
 CONDITION: /\[[^\]]+\]/
 SOURCE: /@\w+(\/\d+)?/
 SOURCES.2: /from (d|\[[^\]]+\])/
@@ -180,6 +187,14 @@ class _Reader(Transformer[Token, Any]):
         found = tuple(_call(*of) for of in re.findall(r"(\w+)\((\w+|\*)\)", calls))
         output = tuple(range(len(keys) + len(found)))
         return LogicalExpression(Aggregate(keys, found, output, retracts=True), (below,))
+
+    def first(self, items: list[Any]) -> LogicalExpression:
+        sign, said, below = items
+        limit, _, columns = said[1:-1].partition(" ;")
+        order: list[tuple[int, Direction]] = []
+        for column, *down in map(str.split, columns.split(",") if columns.strip() else []):
+            order.append((int(column[1:]), "desc" if down else "asc"))
+        return LogicalExpression(Top(tuple(order), int(limit), sign == "τp"), (below,))
 
     def project(self, items: list[Any]) -> LogicalExpression:
         *columns, below = items
@@ -307,6 +322,9 @@ def written(expression: LogicalExpression) -> str:
                 for call in calls
             )
             return f"γ[{', '.join(f'c{key}' for key in keys)} ; {said}]({parts[0]})"
+        case Top(order, limit, partial):
+            by = ", ".join(f"c{column}{' desc' * (d == 'desc')}" for column, d in order)
+            return f"τ{'p' * partial}[{limit} ; {by}]({parts[0]})"
         case Project(columns):
             return f"π[{', '.join(map(str, columns))}]({parts[0]})"
         case Union():

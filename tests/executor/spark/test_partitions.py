@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -27,11 +28,14 @@ from tests.executor.test_hypercube import PLAN as HYPERCUBE
 from tests.executor.test_partitioned import HASH_JOIN, OWN_ROOTS, SHARED
 from tests.executor.test_pipeline import snapshot
 from tests.oracles.judgement import Line
+from tests.oracles.query import Atom, Derived, Query, Rule, Source, Var
+from tests.oracles.roots import Agg, First
 from tests.oracles.snapshot import Truth
-from tests.properties.plans import optimized
+from tests.properties.plans import THOROUGH, optimized
 from tests.properties.running import judge
 from tests.strategies.amount import examples
 from tests.strategies.queries import Case, cases
+from tests.strategies.streams import long_stream
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]
 
@@ -101,3 +105,22 @@ def test_random_queries_over_partitions_equal_the_oracle(spark: SparkSession) ->
         assert report.results == len(found)
 
     check()
+
+
+def test_first_rows_over_partitions_equal_the_oracle(spark: SparkSession) -> None:
+    """The first rows of each partition, then those of all, which are joined on all partitions."""
+    x, y, n = Var("x"), Var("y"), Var("n")
+    busy = Rule(
+        "Busy", ("x", "n"), (Atom("a", x, y),), (), (("n", Agg("count")),),
+        first=First((("n", True),), 2),
+    )  # fmt: skip
+    rules = (busy, Rule("Answer", ("x", "y"), (Derived("Busy", (x, n)), Atom("b", x, y))))
+    window = Source("s", 6, 2)
+    query = Query(rules, (("a", window), ("b", window)))
+    case = Case(query, long_stream(2, ("a", "b"), ("0", "1", "2", "3"), 60, 1.2))
+    plan = optimized(case, replace(THOROUGH, parallelism=2)).plan
+    assert sum(node.op == "TOP_K" for node in plan.nodes) == 2
+    with TemporaryDirectory() as folder:
+        found, report = results_of(spark, plan, inputs_of(case, Path(folder), 3), 9)
+    judge(Truth(case.query, case.edges), plan, [Line(*result) for result in found])
+    assert report.results == len(found) > 10

@@ -179,11 +179,6 @@ def planned(query: str, options: PlanningOptions) -> PhysicalPlan:
             "rules with `LIMIT` are not supported with evaluation per slide yet",
         ),
         (
-            "Answer(x, y) <- a(x, y) LIMIT 2. WINDOW 9",
-            PlanningOptions(parallelism=2),
-            "rules with `LIMIT` are not supported with several partitions yet",
-        ),
-        (
             "T(x, y) <- a(x, y) LIMIT 2. Answer(x, y) <- x T+ y. WINDOW 9",
             PlanningOptions(path_semantics="simple"),
             "simple paths are not supported with `LIMIT` yet",
