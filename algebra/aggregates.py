@@ -14,10 +14,10 @@ from typing import Final, Literal, get_args
 Function = Literal["count", "count_distinct", "sum", "avg", "min", "max"]
 FUNCTIONS: Final[tuple[Function, ...]] = get_args(Function)
 
-COMPARING: Final[frozenset[Function]] = frozenset({"count_distinct", "min", "max"})
-"""The functions that keep the values of a group in order, each with its number.
+IGNORING_REPEATS: Final[frozenset[Function]] = frozenset({"count_distinct", "min", "max"})
+"""The functions whose result does not depend on how often a value occurs.
 
-Their result does not change when a value is there once more.
+They keep the values of a group in order, each with its number.
 """
 
 ReportMode = Literal["entering", "exit", "snapshot"]

@@ -11,7 +11,7 @@ from functools import lru_cache
 from math import isfinite
 
 from ..algebra import physical
-from ..algebra.aggregates import COMPARING
+from ..algebra.aggregates import IGNORING_REPEATS
 from ..algebra.lengths import longest
 from ..algebra.predicate import Predicate
 from ..algebra.window import Window
@@ -63,7 +63,7 @@ COSTS[physical.AggregateRows] = lambda m, o, out, i: (
         i[0].arrival_rate,
         i[0].population,
         len(o.aggregates),
-        sum(function in COMPARING for function, _ in o.aggregates),
+        sum(function in IGNORING_REPEATS for function, _ in o.aggregates),
         out.arrival_rate,
     ),
 )

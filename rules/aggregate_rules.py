@@ -8,18 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
-from ..algebra.aggregates import Function
+from ..algebra.aggregates import IGNORING_REPEATS
 from ..algebra.logical import Aggregate, Filter, Project
 from ..algebra.predicate import Predicate
 from ..memo import Expression, GroupExpression, Tree
 from ..memo.pattern import Match, Op, Var
 from .filter_rules import predicate_of
 from .rule import Context, Promise, TransformationRule
-
-IGNORING_REPEATS: Final[frozenset[Function]] = frozenset({"count_distinct", "min", "max"})
-"""The functions whose result does not depend on how often a value occurs."""
 
 
 class FilterAggregateTranspose(TransformationRule):
