@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, cast
 
 from .. import durations, notation
-from ..aggregates import AggregateCall, Function, ReportMode
+from ..aggregates import COLLECTING, AggregateCall, Function, ReportMode
 from ..notation import InputNames
 from ..properties import Distribution, Spread, UpdatePattern
-from ..values import ColumnType, PropertyType, StreamTypes, Types
+from ..values import LISTS, ColumnType, PropertyType, StreamTypes, Types
 from .base import (
     DeletionVariant,
     PassesRows,
@@ -122,6 +122,7 @@ class AggregateRows(DeletionVariant):
         require(
             not self.retracts or self.every is None, "it gives rows for instants, or retracts them"
         )
+        require(not self.retracts or not self.collects, "no operator reads lists")
         return len(self.output)
 
     def column_types(self, inputs: Sequence[Types], streams: Mapping[str, StreamTypes]) -> Types:
@@ -130,12 +131,20 @@ class AggregateRows(DeletionVariant):
         for function, column in self.aggregates:
             if function in ("count", "count_distinct") or column is None:
                 types.append(_INTEGER)
+            elif function in COLLECTING:
+                types.append(frozenset(map(_list_of, inputs[0][column])))
             else:
                 types.append(_NUMBER if function == "avg" else inputs[0][column])
         return tuple(types[i] for i in self.output)
 
+    @property
+    def collects(self) -> bool:
+        """Whether an aggregate is a list."""
+        return any(function in COLLECTING for function, _ in self.aggregates)
+
     def new_types(self) -> frozenset[PropertyType]:
-        return frozenset({"integer", "number"})
+        of_lists: frozenset[PropertyType] = frozenset({"string"} if self.collects else ())
+        return of_lists | {"integer", "number"}
 
     def input_names(self, position: int, own: Sequence[str], width: int) -> tuple[str, ...]:
         count = len(self.keys)
@@ -173,6 +182,11 @@ class AggregateRows(DeletionVariant):
             names,
             retracts=self.retracts is True,
         )
+
+
+def _list_of(kind: ColumnType) -> ColumnType:
+    """The type of lists of values of a type; paths and lists in a list are text."""
+    return LISTS.get(cast(PropertyType, kind), "strings")
 
 
 _INTEGER: frozenset[ColumnType] = frozenset({"integer"})
