@@ -8,7 +8,12 @@ from typing import Any
 
 from ..algebra.limits import DEFAULT_STEPS
 from ..memo.pattern import Op
-from .aggregate_rules import AggregateOverValues, FilterAggregateTranspose, ProjectIntoAggregate
+from .aggregate_rules import (
+    AggregateOverValues,
+    AggregatePartially,
+    FilterAggregateTranspose,
+    ProjectIntoAggregate,
+)
 from .anti_join_rules import (
     AntiJoinPatternTranspose,
     AntiJoinPatternTransposeInverse,
@@ -154,6 +159,7 @@ def transformation_rules() -> tuple[TransformationRule, ...]:
         FilterAggregateTranspose(),
         ProjectIntoAggregate(),
         AggregateOverValues(),
+        AggregatePartially(),
     )
 
 
@@ -197,8 +203,11 @@ def enabled_rules(disabled: Collection[str] = ()) -> tuple[TransformationRule, .
     return tuple(rule for rule in rules if rule.name not in disabled)
 
 
-def idle_rules(absent: Collection[type], *, cycles: bool = True) -> frozenset[str]:
-    """The rules that cannot fire where operators of some types never occur, nor ``cycles``."""
+def idle_rules(
+    absent: Collection[type], *, cycles: bool = True, partitions: bool = True
+) -> frozenset[str]:
+    """The rules that cannot fire where operators of some types never occur, nor ``cycles``, and
+    that are of no use without several ``partitions``."""
     without = frozenset(absent)
 
     def can_match(pattern: Op) -> bool:
@@ -209,5 +218,6 @@ def idle_rules(absent: Collection[type], *, cycles: bool = True) -> frozenset[st
         for rule in transformation_rules()
         if rule.makes in without
         or (rule.needs_cycle and not cycles)
+        or (rule.needs_partitions and not partitions)
         or not any(map(can_match, rule.patterns))
     )

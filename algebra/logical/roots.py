@@ -77,7 +77,12 @@ class Aggregate(LogicalOperator):
         """``count(*) by src  every 1d``."""
         calls = [(call.function, call.column) for call in self.aggregates]
         return notation.aggregates(
-            self.keys, calls, self.output, self.every, names, retracts=self.retracts
+            self.keys,
+            calls,
+            self.output,
+            self.every,
+            names,
+            marks=("retracts",) if self.retracts else (),
         )
 
 

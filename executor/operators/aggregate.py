@@ -60,12 +60,19 @@ class RetractingAggregate:
         width: the number of columns of the input.
         dictionary: the dictionary of the codes in rows.
         renewal: in ticks; 0 gives a row when it is final.
+        partition: the number of the partition, which partial rows have.
     """
 
     def __init__(
-        self, operator: AggregateRows, width: int, dictionary: Dictionary, renewal: int
+        self,
+        operator: AggregateRows,
+        width: int,
+        dictionary: Dictionary,
+        renewal: int,
+        partition: int = 0,
     ) -> None:
         self._operator = operator
+        self._partition = dictionary.constant(partition) if operator.partial else EMPTY
         self._dictionary = dictionary
         # count(*) reads no column: it counts each row.
         looked_at = {c for _, c in operator.aggregates if c is not None}
@@ -153,6 +160,8 @@ class RetractingAggregate:
         for i, place in enumerate(output):
             if place < width:
                 columns[i] = rows.columns[place]
+            elif place == width + len(self._calls):
+                columns[i] = self._partition
             else:
                 at = width + 2 * (place - width)
                 values = rows.columns[at : at + 2]

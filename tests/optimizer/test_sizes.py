@@ -241,9 +241,14 @@ def test_every_rule_fires(golden: Callable[[Path, str], None]) -> None:
     """The number of results of each rule over all queries here; every rule must have results."""
     fired: dict[str, list[int]] = {rule.name: [0, 0] for rule in transformation_rules()}
     queries = {**{name: e for name, (e, _, _) in BUDGETS.items()}, **TABLE_4_2, **ELSEWHERE}
-    for expression in queries.values():
+    partitions = {"a count on two partitions": 2}
+    queries |= dict.fromkeys(partitions, counted("count"))
+    for query, expression in queries.items():
+        several = partitions.get(query, 1)
         for way, duplicate_free in enumerate((True, False)):
-            outcome = explored(expression, duplicate_free=duplicate_free, prune=False)
+            outcome = explored(
+                expression, duplicate_free=duplicate_free, prune=False, parallelism=several
+            )
             for name, rule in outcome.rules.items():
                 fired[name][way] += rule.fired
     assert [name for name, (_, plainly) in fired.items() if not plainly] == []
