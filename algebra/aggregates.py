@@ -1,9 +1,10 @@
 """Aggregates and reports: functions at the root of a query, over the rows valid at an instant.
 
-Aggregates skip missing values. Over no value at all a count is 0 and every other aggregate is
-missing. The sum and the mean of numbers are computed in real arithmetic and rounded once, so that
-they do not depend on the order of the rows. A result that does not fit (an integer beyond 64 bits,
-a float that is not finite) is missing.
+Aggregates skip missing values. Over no value at all a count is 0, a list is empty, and every other
+aggregate is missing. A list has its values in ascending order, an integer before an equal number.
+The sum and the mean of numbers are computed in real arithmetic and rounded once, so that they do
+not depend on the order of the rows. A result that does not fit (an integer beyond 64 bits, a float
+that is not finite) is missing.
 """
 
 from __future__ import annotations
@@ -11,14 +12,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
-Function = Literal["count", "count_distinct", "sum", "avg", "min", "max"]
+Function = Literal[
+    "count", "count_distinct", "sum", "avg", "min", "max", "collect", "collect_distinct"
+]
 FUNCTIONS: Final[tuple[Function, ...]] = get_args(Function)
 
-COMPARING: Final[frozenset[Function]] = frozenset({"count_distinct", "min", "max"})
-"""The functions that keep the values of a group in order, each with its number.
+IGNORING_REPEATS: Final[frozenset[Function]] = frozenset(
+    {"count_distinct", "min", "max", "collect_distinct"}
+)
+"""The functions whose result does not depend on how often a value occurs."""
 
-Their result does not change when a value is there once more.
-"""
+COLLECTING: Final[frozenset[Function]] = frozenset({"collect", "collect_distinct"})
+"""The functions whose result is a list of values, as the JSON text of an array."""
+
+ORDERING: Final[frozenset[Function]] = IGNORING_REPEATS | COLLECTING
+"""The functions that keep the values of a group in order, each with its number."""
 
 ReportMode = Literal["entering", "exit", "snapshot"]
 """The rows that a report gives at an instant: ``entering`` rows are valid now and were not one
@@ -35,6 +43,5 @@ class AggregateCall:
 
     def __str__(self) -> str:
         argument = "*" if self.column is None else f"c{self.column}"
-        if self.function == "count_distinct":
-            return f"count(distinct {argument})"
-        return f"{self.function}({argument})"
+        function, _, distinct = self.function.partition("_")
+        return f"{function}({'distinct ' * bool(distinct)}{argument})"

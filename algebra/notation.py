@@ -50,6 +50,7 @@ SYMBOLS: Registry[str, str] = Registry(
         "EMPTY": "∅",
         "COMPUTE": "χ",
         "AGGREGATE": "γ",
+        "PARTIAL_AGGREGATE": "γ",
         "WITNESS": "ω",
         "REPORT": "ρ",
         "TOP": "τ",
@@ -138,10 +139,11 @@ def aggregates(
     every: int | None,
     names: InputNames,
     *,
-    retracts: bool,
+    marks: Sequence[str] = (),
 ) -> str:
-    """``count(*) as n, sum(e.amount) as total by x``, the period of the rows, and whether they are
-    retracted when they change."""
+    """``count(*) as n, sum(e.amount) as total by x``, the period of the rows, and the ``marks``:
+    ``retracts`` for rows that are retracted when they change, ``partial`` for those of a partition.
+    """
     columns = names.columns[0]
     own = dict(zip(output, names.own, strict=False))
     shown = ", ".join(
@@ -150,7 +152,7 @@ def aggregates(
     )
     by = f" by {','.join(chosen(columns, keys))}" if keys else ""
     at = "" if every is None else f"  every {durations.text(every, names.time_unit)}"
-    return f"{shown}{by}{at}{'  retracts' * retracts}".lstrip()
+    return "  ".join([f"{shown}{by}{at}", *marks]).lstrip()
 
 
 def first_rows(order: Order, limit: int, columns: Sequence[str], *, partial: bool = False) -> str:

@@ -37,6 +37,7 @@ from .logical import (
     Filter,
     FilteredPattern,
     LogicalExpression,
+    PartialAggregate,
     Path,
     PathSemantics,
     Pattern,
@@ -122,6 +123,9 @@ class _Notation:
                 at = "" if every is None else f" ; every {self._length(every)}"
                 at += " ; retracts" * retracts
                 return f"A[{by} ; {', '.join(map(str, calls))}{at}]"
+            case PartialAggregate(keys, calls):
+                by = ",".join(f"c{key}" for key in keys)
+                return f"A[{by} ; {', '.join(map(str, calls))} ; partial]"
             case Witness():
                 return self._witness(e.operator, e.inputs[0].width)
             case Report(mode, every):

@@ -9,8 +9,17 @@ VertexType = Literal["string", "integer"]
 PropertyType = Literal["string", "integer", "number", "boolean"]
 """``number`` is a 64-bit float. A value of any of these types may be missing."""
 
-ColumnType = PropertyType | Literal["path"]
-"""A path is text, JSON of its steps; only the writers of results read the text as JSON."""
+ListType = Literal["strings", "integers", "numbers", "booleans"]
+ColumnType = PropertyType | Literal["path"] | ListType
+"""Paths and lists are text: JSON of the steps of a path, or of the values of a list. Only the
+writers of results read the text as JSON."""
+LISTS: Final[Mapping[PropertyType, ListType]] = {
+    "string": "strings",
+    "integer": "integers",
+    "number": "numbers",
+    "boolean": "booleans",
+}
+"""The type of lists of each type of values."""
 NUMBERS: Final[frozenset[ColumnType]] = frozenset({"integer", "number"})
 Types = tuple[frozenset[ColumnType], ...]
 """For each column of a relation the types that its values may have."""

@@ -16,7 +16,7 @@ from dataclasses import replace
 from math import inf, log2, prod
 
 from ..algebra import scalar
-from ..algebra.logical import Aggregate, Report, Shortest, Top, Witness
+from ..algebra.logical import Aggregate, PartialAggregate, Report, Shortest, Top, Witness
 from ..algebra.window import Window
 from ..catalog.model import LabelStatistics, PropertyType
 from .characteristics import LARGEST, Characteristics
@@ -170,7 +170,7 @@ def aggregated(source: Characteristics, aggregate: Aggregate) -> Characteristics
     A row of the result ends when a row of the input begins or ends, so rO is 2·ri. With a period
     each group has one row per period.
     """
-    keys = [max(source.distinct[column], 1.0) for column in aggregate.keys]
+    keys = _values_of_keys(source, aggregate.keys)
     groups = min(prod(keys), source.population, LARGEST)
     rate = min(2 * source.arrival_rate, LARGEST)
     if aggregate.every is not None:
@@ -179,6 +179,26 @@ def aggregated(source: Characteristics, aggregate: Aggregate) -> Characteristics
     columns = [*(min(key, most) for key in keys), *(most for _ in aggregate.aggregates)]
     distinct = tuple(columns[i] for i in aggregate.output)
     return Characteristics(rate, groups / rate if rate else inf, groups, distinct)
+
+
+def aggregated_partially(
+    source: Characteristics, partial: PartialAggregate, parallelism: int
+) -> Characteristics:
+    """γ': a group has a row on each partition, if it has as many rows.
+
+    A row changes once in a tick at most, however many rows of its group begin or end then.
+    """
+    keys = _values_of_keys(source, partial.keys)
+    groups = min(prod(keys) * parallelism, source.population, LARGEST)
+    rate = min(2 * source.arrival_rate, groups, LARGEST)
+    most = max(groups, 1.0)
+    values = [most for _ in partial.aggregates]
+    distinct = (*(min(key, most) for key in keys), *values, min(float(parallelism), most))
+    return Characteristics(rate, groups / rate if rate else inf, groups, distinct)
+
+
+def _values_of_keys(source: Characteristics, keys: Sequence[int]) -> list[float]:
+    return [max(source.distinct[column], 1.0) for column in keys]
 
 
 def first_rows(source: Characteristics, top: Top, partitions: int = 1) -> Characteristics:

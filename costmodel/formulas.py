@@ -331,18 +331,30 @@ COALESCE_BY_VALUES = Formula(
 the share s enters: a further row of a value is only looked up."""
 COMPUTE = Formula(None, "rO m Csigma CO", "cost = rO · (m · Csigma + CO)")
 """Ours: formula 9 for each of m values."""
-AGGREGATE = Formula(
-    None,
-    "ri p a o rO Uh Upq Ph Csigma CO",
+_GROUPS = (
     "I = 2 · Uh + 2 · Upq · log(p)",
     "E = 2 · Uh + 2 · Upq · log(p)",
     "G = Ph + a · (Ph + Uh) + o · Ph · log(p)",
+)
+AGGREGATE = Formula(
+    None,
+    "ri p a o rO Uh Upq Ph Csigma CO",
+    *_GROUPS,
     "W = a · (Csigma + Ph)",
     "cost = ri · (I + E + 2 · G) + rO · (W + CO)",
 )
 """Ours: a row enters the set of the rows and the queue of expiries. When it comes and when it goes
 the row of its keys is found, and each of its aggregates looked up and changed; aggregates that
 compare values keep them in a tree. The values of a result are computed and encoded."""
+AGGREGATE_WITH_LISTS = Formula(
+    None,
+    "ri p a o l m rO Uh Upq Ph Csigma CO",
+    *_GROUPS,
+    "W = a · (Csigma + Ph) + l · m · Csigma",
+    "cost = ri · (I + E + 2 · G) + rO · (W + CO)",
+    name="AGGREGATE",
+)
+"""Ours: each of the l lists of a result is written anew, with the m values of its group."""
 TOP = Formula(
     None,
     "ri p h rO Uh Upq Ph CO",

@@ -11,7 +11,7 @@ from functools import lru_cache
 from math import isfinite
 
 from ..algebra import physical
-from ..algebra.aggregates import COMPARING
+from ..algebra.aggregates import COLLECTING, ORDERING
 from ..algebra.lengths import longest
 from ..algebra.predicate import Predicate
 from ..algebra.window import Window
@@ -57,16 +57,6 @@ COSTS[physical.ReportRows] = lambda m, o, out, i: (
     formulas.REPORT,
     (i[0].arrival_rate, i[0].population, out.arrival_rate),
 )
-COSTS[physical.AggregateRows] = lambda m, o, out, i: (
-    formulas.AGGREGATE,
-    (
-        i[0].arrival_rate,
-        i[0].population,
-        len(o.aggregates),
-        sum(function in COMPARING for function, _ in o.aggregates),
-        out.arrival_rate,
-    ),
-)
 COSTS[physical.TopRows] = lambda m, o, out, i: (
     formulas.TOP,
     (i[0].arrival_rate, i[0].population, min(float(o.limit), LARGEST), out.arrival_rate),
@@ -79,6 +69,19 @@ COSTS[physical.ToKernel] = lambda m, o, out, i: (
     formulas.TO_KERNEL,
     (out.arrival_rate, row_width(len(out.distinct))),
 )
+
+
+@COSTS.add(physical.AggregateRows)
+def _(m: CostModel, o: physical.AggregateRows, out: Characteristics, i: Inputs) -> Applied:
+    rows = i[0].arrival_rate, i[0].population
+    ordered = sum(function in ORDERING for function, _ in o.aggregates)
+    if not o.collects:
+        values = (*rows, len(o.aggregates), ordered, out.arrival_rate)
+        return formulas.AGGREGATE, values
+    lists = sum(function in COLLECTING for function, _ in o.aggregates)
+    values_of_list = i[0].population / max(out.population, 1.0)
+    sizes = (len(o.aggregates), ordered, lists, values_of_list)
+    return formulas.AGGREGATE_WITH_LISTS, (*rows, *sizes, out.arrival_rate)
 
 
 @COSTS.add(physical.Coalesce)

@@ -90,6 +90,9 @@ ESTIMATES[logical.Rewindow] = lambda m, o, i: estimates.rewindowed(i[0], o.windo
 ESTIMATES[logical.Empty] = lambda m, o, i: estimates.empty(o.columns)
 ESTIMATES[logical.Compute] = lambda m, o, i: estimates.computed(i[0], o.values, m.reading)
 ESTIMATES[logical.Aggregate] = lambda m, o, i: estimates.aggregated(i[0], o)
+ESTIMATES[logical.PartialAggregate] = lambda m, o, i: estimates.aggregated_partially(
+    i[0], o, m.parallelism
+)
 ESTIMATES[logical.Top] = lambda m, o, i: estimates.first_rows(i[0], o, m.parallelism)
 ESTIMATES[logical.Witness] = lambda m, o, i: estimates.witnessed(i[0], o, m.reading)
 ESTIMATES[logical.Report] = lambda m, o, i: estimates.reported(i[0], o)

@@ -12,7 +12,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
-from ..algebra.logical import Aggregate, AntiJoin, LeftJoin, LogicalOperator, Report, Top, Union
+from ..algebra.logical import (
+    Aggregate,
+    AntiJoin,
+    LeftJoin,
+    LogicalOperator,
+    PartialAggregate,
+    Report,
+    Top,
+    Union,
+)
 from .characteristics import Characteristics
 from .joins import begun_keys, rows_of_key
 
@@ -31,6 +40,8 @@ def retracted_share(
     match operator:
         case Aggregate(retracts=retracts):
             return 1.0 if retracts else 0.0
+        case PartialAggregate():
+            return 1.0
         case Report():
             return 0.0
         case Union():

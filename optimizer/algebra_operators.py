@@ -13,6 +13,7 @@ from ..algebra.logical import (
     Filter,
     LeftJoin,
     LogicalOperator,
+    PartialAggregate,
     Path,
     PathSemantics,
     Pattern,
@@ -129,7 +130,7 @@ class AlgebraOperators(Operators):
                 self.times.any |= OWN_TIME in scan.properties
                 scans |= 1 << self._scans.setdefault(scan.unfiltered, len(self._scans))
         deletions = any(below.deletions for below in inputs) or (
-            isinstance(operator, AntiJoin | LeftJoin | Top)
+            isinstance(operator, AntiJoin | LeftJoin | PartialAggregate | Top)
             or (isinstance(operator, WScan) and operator.deletions)
         )
         if isinstance(operator, Report) or (

@@ -22,6 +22,7 @@ from ..algebra.logical import (
     Compute,
     LeftJoin,
     LogicalExpression,
+    PartialAggregate,
     Path,
     Pattern,
     Project,
@@ -79,6 +80,8 @@ def _below(expression: LogicalExpression, position: int, own: Names) -> Names:
         case Aggregate(keys, _, output):
             columns = tuple(keys[i] if i < len(keys) else -1 for i in output)
             return _placed(columns, own, width)
+        case PartialAggregate(keys, calls):
+            return _placed((*keys, *(-1 for _ in calls), -1), own, width)
         case Witness() | Path() | Shortest() | Trail():
             return ()
         case _:

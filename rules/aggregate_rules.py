@@ -1,25 +1,22 @@
-"""Rules of AGGREGATE: what only looks at its keys goes below it. Not in the thesis.
+"""Rules of AGGREGATE. Not in the thesis.
 
 The rows of a group agree in the keys. So a condition on keys keeps whole groups, and may be checked
-on the rows instead.
+on the rows instead. Counts, minima and maxima follow from those of the parts of a group.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from ..algebra.aggregates import Function
-from ..algebra.logical import Aggregate, Filter, Project
+from ..algebra.aggregates import IGNORING_REPEATS, AggregateCall, Function
+from ..algebra.logical import Aggregate, Filter, PartialAggregate, Project
 from ..algebra.predicate import Predicate
-from ..memo import Expression, GroupExpression, Tree
+from ..memo import Expression, GroupExpression, GroupId, Tree
 from ..memo.pattern import Match, Op, Var
 from .filter_rules import predicate_of
 from .rule import Context, Promise, TransformationRule
-
-IGNORING_REPEATS: Final[frozenset[Function]] = frozenset({"count_distinct", "min", "max"})
-"""The functions whose result does not depend on how often a value occurs."""
 
 
 class FilterAggregateTranspose(TransformationRule):
@@ -109,6 +106,55 @@ class AggregateOverValues(TransformationRule):
             ),
         )
         yield Expression(narrowed, (Expression(Project(columns), (match["s"],)),))
+
+
+class AggregatePartially(TransformationRule):
+    """γ_{K;f}(S)  →  γ_{K;g}(γ'_{K;f}(S)) where g adds counts up, and takes minima and maxima of f
+
+    Valid for counts, minima and maxima: γ' has the aggregates of the rows of each partition, and
+    each row is on one. Sums and means are left out: they are exact, and parts of them are not.
+    """
+
+    name = "AggregatePartially"
+    number = None
+    patterns = (Op(Aggregate, Var("s")),)
+    promise = Promise.LAST
+    excluded = frozenset({"AggregatePartially"})
+    needs_partitions = True
+
+    def considers(self, expression: GroupExpression, context: Context) -> bool:
+        calls = _aggregate(expression).aggregates
+        return bool(calls) and all(call.function in _OF_PARTS for call in calls)
+
+    def condition(self, match: Match, context: Context) -> bool:
+        return not _has_partial(match["s"], context, set())
+
+    def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
+        aggregate = _aggregate(match.root)
+        partial = PartialAggregate(aggregate.keys, aggregate.aggregates)
+        keys = len(aggregate.keys)
+        calls = [
+            AggregateCall(_OF_PARTS[call.function], keys + number)
+            for number, call in enumerate(aggregate.aggregates)
+        ]
+        whole = replace(aggregate, keys=tuple(range(keys)), aggregates=tuple(calls))
+        yield Expression(whole, (Expression(partial, (match["s"],)),))
+
+
+_OF_PARTS: Final[Mapping[Function, Function]] = {"count": "sum", "min": "min", "max": "max"}
+"""The function of the values of parts of a group that gives the value of the group."""
+
+
+def _has_partial(number: GroupId, context: Context, seen: set[GroupId]) -> bool:
+    """Whether the rows of a group come from partial aggregates, filtered and projected."""
+    group = context.memo.group(number)
+    if group.id in seen:
+        return False
+    seen.add(group.id)
+    if group.has(PartialAggregate):
+        return True
+    passing = (*group.members(Filter), *group.members(Project))
+    return any(_has_partial(member.inputs[0], context, seen) for member in passing)
 
 
 def _aggregate(expression: GroupExpression) -> Aggregate:

@@ -419,6 +419,18 @@ class AggregateByKeys(ImplementationRule[logical.Aggregate]):
 
 
 @implementation
+class PartialAggregateByKeys(ImplementationRule[logical.PartialAggregate]):
+    """γ'(S)  ⇒  AGGREGATE with ``partial``, on each partition of the rows"""
+
+    operator = logical.PartialAggregate
+
+    def implement(self, operator: logical.PartialAggregate) -> Iterator[PhysicalOperator]:
+        calls = tuple((call.function, call.column) for call in operator.aggregates)
+        output = tuple(range(len(operator.keys) + len(calls) + 1))
+        yield physical.AggregateRows(operator.keys, calls, output, retracts=True, partial=True)
+
+
+@implementation
 class TopByHeaps(ImplementationRule[logical.Top]):
     """τ(S)  ⇒  TOP_K, incremental: a row is compared with the last of the first rows alone"""
 

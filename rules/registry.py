@@ -8,7 +8,12 @@ from typing import Any
 
 from ..algebra.limits import DEFAULT_STEPS
 from ..memo.pattern import Op
-from .aggregate_rules import AggregateOverValues, FilterAggregateTranspose, ProjectIntoAggregate
+from .aggregate_rules import (
+    AggregateOverValues,
+    AggregatePartially,
+    FilterAggregateTranspose,
+    ProjectIntoAggregate,
+)
 from .anti_join_rules import (
     AntiJoinPatternTranspose,
     AntiJoinPatternTransposeInverse,
@@ -156,6 +161,7 @@ def transformation_rules() -> tuple[TransformationRule, ...]:
         ProjectIntoAggregate(),
         AggregateOverValues(),
         TopOfEachPartition(),
+        AggregatePartially(),
     )
 
 
@@ -200,12 +206,10 @@ def enabled_rules(disabled: Collection[str] = ()) -> tuple[TransformationRule, .
 
 
 def idle_rules(
-    absent: Collection[type], *, cycles: bool = True, parallelism: int = 2
+    absent: Collection[type], *, cycles: bool = True, partitions: bool = True
 ) -> frozenset[str]:
-    """The rules that cannot fire where operators of some types never occur, nor ``cycles``.
-
-    On one partition, those that pay over several are idle, too.
-    """
+    """The rules that cannot fire where operators of some types never occur, nor ``cycles``, and
+    that are of no use without several ``partitions``."""
     without = frozenset(absent)
 
     def can_match(pattern: Op) -> bool:
@@ -216,6 +220,6 @@ def idle_rules(
         for rule in transformation_rules()
         if rule.makes in without
         or (rule.needs_cycle and not cycles)
-        or (rule.needs_partitions and parallelism == 1)
+        or (rule.needs_partitions and not partitions)
         or not any(map(can_match, rule.patterns))
     )

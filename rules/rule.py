@@ -198,7 +198,7 @@ class TransformationRule(ABC):
             masked on the expression rewritten.
         makes: an operator that is in each result; None if there is none that queries may lack.
         needs_cycle: whether the rule applies only to atoms that form a cycle.
-        needs_partitions: whether the results of the rule pay over several partitions alone.
+        needs_partitions: whether the rule is for plans on several partitions alone.
         subsumed_by: rules that together find all that this rule does, wherever no relation
             occurs twice below an expression.
     """

@@ -76,6 +76,7 @@ QUERIES: Final[Sequence[tuple[str, str, PlanningOptions]]] = (
     ("deletions", "Answer(x, z) <- x (a/b)+ y, a(y, z). WINDOW 20", PlanningOptions()),
     ("deletions", "Answer(x, count(*) as n) <- x a+ y, b(y, z). WINDOW 20", PlanningOptions()),
     ("strings", "Answer(x, y) <- a(x, y). WINDOW 20 EMIT ON ENTERING EVERY 5", PlanningOptions()),
+    ("strings", "Answer(x, collect(y) as ys) <- a(x, y). WINDOW 20", PlanningOptions()),
     ("strings", "Answer(x, count(*) as n) <- a(x, y). WINDOW 20", PlanningOptions()),
 )
 """Each query with the name of its stream and its planning options; the last has extra state."""

@@ -15,6 +15,7 @@ from .anti_join import AntiJoin
 from .base import LogicalExpression, LogicalOperator, LogicalQuery, PathSemantics, VertexPaths
 from .bound import BoundPath, BoundPattern
 from .left_join import LeftJoin
+from .partial import PartialAggregate
 from .patterns import FilteredPattern, MultiwayPattern, Path, Pattern
 from .roots import Aggregate, Report, Witness
 from .rows import Compute, Empty, Filter, Project, Rewindow, Union, WScan, WScanUnion
@@ -36,6 +37,7 @@ __all__ = [
     "LogicalOperator",
     "LogicalQuery",
     "MultiwayPattern",
+    "PartialAggregate",
     "Path",
     "PathSemantics",
     "PathValue",

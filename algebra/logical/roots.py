@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from .. import durations, notation, regex
-from ..aggregates import AggregateCall, ReportMode
+from ..aggregates import COLLECTING, AggregateCall, ReportMode
 from ..combinations import RETRACTING, Feature, Form, declared
 from ..notation import InputNames
 from .base import LogicalOperator, PathSemantics, VertexPaths
 from .rows import EVERY_INSTANT
 
 AGGREGATES = declared(Form("aggregates in the answer", refuses=frozenset({Feature.PATHS})))
+LISTS = declared(Form("lists in the answer", refuses=frozenset({Feature.PATHS})))
 AGGREGATES_READ = declared(
     Form(
         "aggregates that other rules read",
@@ -65,6 +66,8 @@ class Aggregate(LogicalOperator):
 
     @property
     def form(self) -> Form:
+        if any(call.function in COLLECTING for call in self.aggregates):
+            return LISTS
         return AGGREGATES_READ if self.retracts else AGGREGATES
 
     def width(self, inputs: Sequence[int]) -> int:
@@ -74,7 +77,12 @@ class Aggregate(LogicalOperator):
         """``count(*) by src  every 1d``."""
         calls = [(call.function, call.column) for call in self.aggregates]
         return notation.aggregates(
-            self.keys, calls, self.output, self.every, names, retracts=self.retracts
+            self.keys,
+            calls,
+            self.output,
+            self.every,
+            names,
+            marks=("retracts",) if self.retracts else (),
         )
 
 

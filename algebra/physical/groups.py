@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, cast
 
 from .. import durations, notation
-from ..aggregates import AggregateCall, Function, ReportMode
+from ..aggregates import COLLECTING, IGNORING_REPEATS, AggregateCall, Function, ReportMode
 from ..notation import InputNames
-from ..properties import Distribution, Spread, UpdatePattern
-from ..values import ColumnType, PropertyType, StreamTypes, Types
+from ..properties import ANY, COPIED, Distribution, Spread, UpdatePattern
+from ..values import LISTS, ColumnType, PropertyType, StreamTypes, Types
 from .base import (
     DeletionVariant,
     PassesRows,
@@ -66,14 +66,19 @@ class AggregateRows(DeletionVariant):
     With ``retracts`` a row is given once the instant of its begin has passed, and is retracted when
     its values change: an operator above reads the values of every instant.
 
+    With ``partial`` each partition groups the rows that lie on it. The number of the partition
+    follows the aggregates, so that the rows of two partitions differ. Partial rows are retracted.
+
     Attributes:
         keys: the columns to group by.
         aggregates: pairs of a function and its column; a null column counts rows.
-        output: the output columns, as positions in the keys followed by the aggregates.
+        output: the output columns, as positions in the keys followed by the aggregates, and by the
+            number of the partition in a partial row.
         every: the period in time units; rows are given for its multiples. Null gives rows for
             every instant.
         update_pattern: the variant for an input with deletions; null without deletions.
         retracts: true if rows are retracted when they end; null if they are given when final.
+        partial: true for a row for the keys in each partition; null for one in all of them.
     """
 
     keys: tuple[int, ...]
@@ -82,6 +87,7 @@ class AggregateRows(DeletionVariant):
     every: int | None = None
     update_pattern: WithDeletions = field(default=None, hash=False)
     retracts: Literal[True] | None = None
+    partial: Literal[True] | None = None
     op: Literal["AGGREGATE"] = "AGGREGATE"
 
     coalesces: ClassVar[bool] = True
@@ -113,7 +119,7 @@ class AggregateRows(DeletionVariant):
         require_columns([*self.keys, *columns], width)
         counted = all(f == "count" for f, column in self.aggregates if column is None)
         require(counted, "an aggregate other than count needs a column")
-        count = len(self.keys) + len(self.aggregates)
+        count = len(self.keys) + len(self.aggregates) + (self.partial is True)
         require(
             all(0 <= i < count for i in self.output),
             "an output column is neither a key nor an aggregate",
@@ -122,6 +128,10 @@ class AggregateRows(DeletionVariant):
         require(
             not self.retracts or self.every is None, "it gives rows for instants, or retracts them"
         )
+        require(not self.retracts or not self.collects, "no operator reads lists")
+        if self.partial:
+            require(self.retracts is True, "partial rows are retracted when they change")
+            require(count - 1 in self.output, "partial rows need the number of their partition")
         return len(self.output)
 
     def column_types(self, inputs: Sequence[Types], streams: Mapping[str, StreamTypes]) -> Types:
@@ -130,12 +140,26 @@ class AggregateRows(DeletionVariant):
         for function, column in self.aggregates:
             if function in ("count", "count_distinct") or column is None:
                 types.append(_INTEGER)
+            elif function in COLLECTING:
+                types.append(frozenset(map(_list_of, inputs[0][column])))
             else:
                 types.append(_NUMBER if function == "avg" else inputs[0][column])
+        types.append(_INTEGER)  # the partition
         return tuple(types[i] for i in self.output)
 
+    @property
+    def _ignores_repeats(self) -> bool:
+        functions = {function for function, _ in self.aggregates}
+        return functions <= IGNORING_REPEATS and self.update_pattern is None
+
+    @property
+    def collects(self) -> bool:
+        """Whether an aggregate is a list."""
+        return any(function in COLLECTING for function, _ in self.aggregates)
+
     def new_types(self) -> frozenset[PropertyType]:
-        return frozenset({"integer", "number"})
+        of_lists: frozenset[PropertyType] = frozenset({"string"} if self.collects else ())
+        return of_lists | {"integer", "number"}
 
     def input_names(self, position: int, own: Sequence[str], width: int) -> tuple[str, ...]:
         count = len(self.keys)
@@ -146,20 +170,35 @@ class AggregateRows(DeletionVariant):
         """Keys have the names of their columns; aggregates are written out."""
         (below,) = inputs
         calls = [notation.value(str(AggregateCall(*call)), below) for call in self.aggregates]
-        names = (*(below[key] for key in self.keys), *calls)
+        names = (*(below[key] for key in self.keys), *calls, "partition")
         return tuple(names[i] for i in self.output)
 
     def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
-        """The rows of a key lie together where one of its columns is hashed by."""
+        """The rows of a key lie together where one of its columns is hashed by.
+
+        Partial rows may lie anywhere. But equal rows lie on one partition, unless a repeated value
+        changes no aggregate and no row is retracted.
+        """
         below = inputs[0]
+        if self.partial and below.spread in COPIED:
+            raise ValueError("copies of a row would count on several partitions")
+        if self.partial and below == ANY and self._ignores_repeats:
+            return ANY
         if below.spread is not Spread.HASH:
-            return together(below, "key")
+            return together(below, "value" if self.partial else "key")
         hashed = [i for i, key in enumerate(self.keys) if key in below.columns]
+        if self.partial:
+            return hashed_by([i for i, place in enumerate(self.output) if place in hashed])
         require(bool(hashed), f"its input is distributed by {below}, which hashes no key")
         return hashed_by([i for i, place in enumerate(self.output) if place in hashed])
 
     def input_distributions(self, widths: Sequence[int]) -> Iterator[tuple[Distribution, ...]]:
-        """On one partition, or hashed by a key that the result has."""
+        """On one partition, or hashed by a key that the result has.
+
+        Partial: where the rows lie, or hashed by any column.
+        """
+        if self.partial:
+            return iter([(ANY,), *((hashed_by((c,)),) for c in range(widths[0]))])
         keys = self.keys
         return on_one_or_hashed({key for key in keys if keys.index(key) in self.output})
 
@@ -171,8 +210,13 @@ class AggregateRows(DeletionVariant):
             self.output,
             self.every,
             names,
-            retracts=self.retracts is True,
+            marks=("partial",) if self.partial else ("retracts",) if self.retracts else (),
         )
+
+
+def _list_of(kind: ColumnType) -> ColumnType:
+    """The type of lists of values of a type; paths and lists in a list are text."""
+    return LISTS.get(cast(PropertyType, kind), "strings")
 
 
 _INTEGER: frozenset[ColumnType] = frozenset({"integer"})

@@ -59,18 +59,18 @@ def _columnar(
         yield csv_header(shape)
         options = pc_csv.WriteOptions(include_header=False, quoting_style="needed")
         while lines := reader.read().lines:
-            pc_csv.write_csv(_rows(lines, shape), cast(Any, file), options)
+            pc_csv.write_csv(_rows(lines, shape, shape.lists), cast(Any, file), options)
             yield file.take()
         return
     with pq.ParquetWriter(cast(BinaryIO, file), shape.schema, compression="zstd") as writer:
         while lines := reader.read().lines:
-            writer.write_batch(_rows(lines, shape))
+            writer.write_batch(_rows(lines, shape, frozenset()))
             yield file.take()
     yield file.take()
 
 
-def _rows(lines: Sequence[bytes], shape: ResultShape) -> pa.RecordBatch:
-    """Reads JSON lines as rows of the flat columns."""
+def _rows(lines: Sequence[bytes], shape: ResultShape, texts: frozenset[int]) -> pa.RecordBatch:
+    """Reads JSON lines as rows of the flat columns; lists in the columns ``texts`` stay JSON."""
     import pyarrow as pa
 
     results = [json.loads(line) for line in lines]
@@ -79,15 +79,17 @@ def _rows(lines: Sequence[bytes], shape: ResultShape) -> pa.RecordBatch:
         if position in shape.paths:
             paths = [result["paths"][name] for result in results]
             columns.append([json.dumps(path, ensure_ascii=False) for path in paths])
+        elif position in texts:
+            values = [result["bindings"][name] for result in results]
+            columns.append([json.dumps(value, ensure_ascii=False) for value in values])
         else:
             columns.append([result["bindings"][name] for result in results])
     others = shape.schema.names[len(shape.columns) :]
     defaults = {"op": "+"}
     columns += [[result.get(name, defaults.get(name)) for result in results] for name in others]
-    arrays = [
-        pa.array(values, field.type) for values, field in zip(columns, shape.schema, strict=True)
-    ]
-    return pa.RecordBatch.from_arrays(arrays, schema=shape.schema)
+    schema = (shape.plain if texts else shape).schema
+    arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 class _Pieces(io.RawIOBase):

@@ -11,6 +11,9 @@ from .aggregate_groups import (
     AT,
     CHANGED,
     CLOSED,
+    COLLECTED,
+    DIFFERENT,
+    DUE,
     EVERY,
     GROUP,
     GROUP_FIELDS,
@@ -34,13 +37,14 @@ from .aggregate_groups import (
     group_of,
     is_same,
     last_expiry,
+    make_due,
     mark,
 )
 from .compiling import kernel
 from .expiring import dequeue, dequeue_first, enqueue, extend, first_expiry, new_row, row_of
 from .report import next_multiple
 from .rows import FREED, PREVIOUS, TOP, Input, remove
-from .stops import DONE, OUT_FULL
+from .stops import DONE, LISTS_DUE, OUT_FULL
 from .store import COUNT
 from .tables import EMPTY
 
@@ -120,11 +124,15 @@ def _settle(state: Aggregates, now: int, out: IntArray) -> int:
     if now <= h[AT]:
         return DONE
     if h[CLOSED] == 0:
-        if not close(state, out):
-            return OUT_FULL
-        h[CLOSED] = 1
         if h[EVERY] > 0:
             h[TICK] = next_multiple(h[AT], h[EVERY])
+        # With a period, changes between two reports are closed together, at the second one.
+        if h[EVERY] == 0 or h[TICK] < now:
+            if h[DUE] > 0:
+                return LISTS_DUE
+            if not close(state, out):
+                return OUT_FULL
+        h[CLOSED] = 1
     if h[EVERY] > 0 and groups.header[COUNT] > 0:
         while h[TICK] < now:
             if not write_open(state, h[TICK], h[TICK] + h[EVERY], out):
@@ -215,6 +223,8 @@ def end(state: Aggregates, out: IntArray) -> int:
     if stop != DONE:
         return stop
     if h[CLOSED] == 0:
+        if h[DUE] > 0:
+            return LISTS_DUE
         if not close(state, out):
             return OUT_FULL
         h[CLOSED] = 1
@@ -251,5 +261,8 @@ def reopen(state: Aggregates, keys: IntArray, since: IntArray, opened: IntArray,
     for group in range(groups.header[TOP]):
         if rows[group, width + PREVIOUS] != FREED:
             mark(state, group)
+            for call in range(state.calls.shape[0]):
+                if state.calls[call, 0] in (COLLECTED, DIFFERENT):
+                    make_due(state, group, width + GROUP_FIELDS + call * STATE_FIELDS)
     h[STARTED], h[AT], h[CLOSED] = 1, now, 0
     return DONE

@@ -2,7 +2,8 @@
 
 A group is a row of a store of keys, with these further fields: the fields of the group, six fields
 of state for each aggregate, and the open row: a kind and bits for each aggregate. The kinds are
-those of the dictionary; the bits of a string are its code.
+those of the dictionary; the bits of a string are its code. The kind of a list is :data:`LIST`, and
+its bits are its number among the texts of lists.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ from .vertices import BOOLEAN, INTEGER, LENGTH, MISSING, NUMBER, START, STRING
 # retracted when they end), or 0 if rows are given when they are final; whether a time was told, and
 # the present time; whether the changes at the present time are closed, and then the next tick to
 # report; the number of changed groups; the rows of limbs in use, the first free one, and the rows
-# from which on none was ever used.
+# from which on none was ever used; and the number of lists to write.
 (
     ROW, OUT, NEED, EVERY, RENEWAL, STARTED, AT, CLOSED, TICK, CHANGED, LIMBS_USED, LIMBS_FREE,
-    LIMBS_TOP, HEADER_FIELDS,
-) = range(14)  # fmt: skip
+    LIMBS_TOP, DUE, HEADER_FIELDS,
+) = range(15)  # fmt: skip
 
 # Fields of a group: the number of its valid rows; whether it has an open row, and since when;
 # whether it changed at the present time; and if rows are retracted, the root of the bag of the
@@ -43,8 +44,14 @@ from .vertices import BOOLEAN, INTEGER, LENGTH, MISSING, NUMBER, START, STRING
 # row of limbs or the root of the bag.
 VALUES, FLOATS, INFINITES, HIGH, LOW, LINK, STATE_FIELDS = range(7)
 
-COUNTED, DISTINCT, SUM, MEAN, LEAST, GREATEST = range(6)
-"""The functions."""
+NUMBER_OF_LIST, IS_DUE = HIGH, LOW
+"""Of a list: its number among the texts of lists, and whether its values changed since."""
+
+COUNTED, DISTINCT, SUM, MEAN, LEAST, GREATEST, COLLECTED, DIFFERENT = range(8)
+"""The functions; DIFFERENT collects each value once."""
+
+LIST = STRING + 1
+"""The kind of a list, beside those of the dictionary."""
 
 GROUP = FIRST_OWN
 """The field of a value with its group."""
@@ -134,12 +141,23 @@ def change(state: Aggregates, group: int, row: int, sign: int) -> None:
             _add_number(state, group, at, kind, bits, sign)
         else:
             used, root = state.bags.header[ordered.USED], groups.rows[group, at + LINK]
+            exact = function in (COLLECTED, DIFFERENT)
             if sign > 0:
-                root = ordered.add(state.bags, root, kind, bits)
+                root = ordered.add(state.bags, root, kind, bits, exact)
             else:
-                root = ordered.take(state.bags, root, kind, bits)
+                root = ordered.take(state.bags, root, kind, bits, exact)
             groups.rows[group, at + LINK] = root
             groups.rows[group, at + VALUES] += state.bags.header[ordered.USED] - used
+            if exact:
+                make_due(state, group, at)
+
+
+@kernel
+def make_due(state: Aggregates, group: int, at: int) -> None:
+    """Notes that a list has to be written anew; ``at`` is the first field of its state."""
+    if state.groups.rows[group, at + IS_DUE] == 0:
+        state.groups.rows[group, at + IS_DUE] = 1
+        state.header[DUE] += 1
 
 
 @kernel
@@ -158,11 +176,11 @@ def change_expiry(state: Aggregates, row: int, sign: int) -> None:
     until = FOREVER if expiry >= FOREVER - renewal else (expiry // renewal + 1) * renewal
     root = groups.rows[group, width + EXPIRIES]
     if sign > 0:
-        groups.rows[group, width + EXPIRIES] = ordered.add(state.bags, root, INTEGER, until)
+        groups.rows[group, width + EXPIRIES] = ordered.add(state.bags, root, INTEGER, until, False)
         if until > groups.rows[group, width + UNTIL]:
             mark(state, group)
     else:
-        groups.rows[group, width + EXPIRIES] = ordered.take(state.bags, root, INTEGER, until)
+        groups.rows[group, width + EXPIRIES] = ordered.take(state.bags, root, INTEGER, until, False)
 
 
 @kernel
@@ -233,7 +251,7 @@ def is_same(state: Aggregates, group: int, opened: int) -> bool:
         other_kind, other = state.fresh[at], state.fresh[at + 1]
         if kind == other_kind and bits == other:
             continue
-        if MISSING in (kind, other_kind):
+        if kind in (MISSING, LIST) or other_kind == MISSING:
             return False
         if ordered.order(state.bags, kind, bits, other_kind, other) != 0:
             return False
@@ -250,6 +268,8 @@ def evaluate(state: Aggregates, group: int) -> None:
         fresh[2 * call], fresh[2 * call + 1] = MISSING, 0
         if function in (COUNTED, DISTINCT):
             fresh[2 * call], fresh[2 * call + 1] = INTEGER, values
+        elif function in (COLLECTED, DIFFERENT):
+            fresh[2 * call], fresh[2 * call + 1] = LIST, rows[group, at + NUMBER_OF_LIST]
         elif values == 0 or rows[group, at + INFINITES] != 0:
             continue
         elif function in (LEAST, GREATEST):

@@ -1,8 +1,8 @@
 """Ordered bags of values: a treap for each bag, over nodes that all bags share.
 
 Numbers come before strings, strings before truth values. An integer and a number may be equal: then
-they share a node, which has the value that came first. The number of a node determines its priority
-in the heap order of the treap.
+they share a node, which has the value that came first. In an *exact* bag each has its own node, the
+integer first. The number of a node determines its priority in the heap order of the treap.
 """
 
 from __future__ import annotations
@@ -77,12 +77,20 @@ def _order_of_strings(bags: Nodes, code: int, other: int) -> int:
 
 
 @kernel
-def add(bags: Nodes, root: int, kind: int, bits: int) -> int:
+def _side(bags: Nodes, kind: int, bits: int, node: int, exact: bool) -> int:
+    """A negative number, 0 or a positive one as a value is before, at or after a node."""
+    own = bags.nodes[node, KIND]
+    side = order(bags, kind, bits, own, bags.nodes[node, BITS])
+    return own - kind if exact and side == 0 else side
+
+
+@kernel
+def add(bags: Nodes, root: int, kind: int, bits: int, exact: bool) -> int:
     """Adds a copy of a value to a bag; there is a free node. Returns the bag's root."""
     h, nodes = bags.header, bags.nodes
     at = root
     while at != EMPTY:
-        side = order(bags, kind, bits, nodes[at, KIND], nodes[at, BITS])
+        side = _side(bags, kind, bits, at, exact)
         if side == 0:
             nodes[at, COPIES] += 1
             return root
@@ -96,7 +104,7 @@ def add(bags: Nodes, root: int, kind: int, bits: int) -> int:
     h[USED] += 1
     nodes[node, KIND], nodes[node, BITS], nodes[node, COPIES] = kind, bits, 1
     nodes[node, LEFT] = nodes[node, RIGHT] = EMPTY
-    return _insert(bags, root, node)
+    return _insert(bags, root, node, exact)
 
 
 @kernel
@@ -105,18 +113,18 @@ def _priority(node: int) -> int:
 
 
 @kernel
-def _insert(bags: Nodes, root: int, node: int) -> int:
+def _insert(bags: Nodes, root: int, node: int, exact: bool) -> int:
     """Puts a node above the nodes of lower priority, and splits these between its two sides."""
     nodes, kind, bits = bags.nodes, bags.nodes[node, KIND], bags.nodes[node, BITS]
     above, above_side, at = EMPTY, LEFT, root
     while at != EMPTY and _priority(at) >= _priority(node):
-        less = order(bags, kind, bits, nodes[at, KIND], nodes[at, BITS]) < 0
+        less = _side(bags, kind, bits, at, exact) < 0
         above, above_side = at, LEFT if less else RIGHT
         at = nodes[at, above_side]
     root = _linked(nodes, root, above, above_side, node)
     left, left_side, right, right_side = node, LEFT, node, RIGHT
     while at != EMPTY:
-        if order(bags, kind, bits, nodes[at, KIND], nodes[at, BITS]) > 0:
+        if _side(bags, kind, bits, at, exact) > 0:
             nodes[left, left_side] = at
             left, left_side = at, RIGHT
             at = nodes[at, RIGHT]
@@ -139,15 +147,15 @@ def _linked(nodes: IntArray, root: int, above: int, side: int, below: int) -> in
 
 
 @kernel
-def take(bags: Nodes, root: int, kind: int, bits: int) -> int:
+def take(bags: Nodes, root: int, kind: int, bits: int, exact: bool) -> int:
     """Removes a copy of a value that a bag has. Returns the bag's root."""
     h, nodes = bags.header, bags.nodes
     above, above_side, at = EMPTY, LEFT, root
-    side = order(bags, kind, bits, nodes[at, KIND], nodes[at, BITS])
+    side = _side(bags, kind, bits, at, exact)
     while side != 0:
         above, above_side = at, LEFT if side < 0 else RIGHT
         at = nodes[at, above_side]
-        side = order(bags, kind, bits, nodes[at, KIND], nodes[at, BITS])
+        side = _side(bags, kind, bits, at, exact)
     nodes[at, COPIES] -= 1
     if nodes[at, COPIES] > 0:
         return root

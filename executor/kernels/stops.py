@@ -23,4 +23,5 @@ from __future__ import annotations
     OVER_BUDGET,
     GROUPS_FULL,
     LIMBS_FULL,
-) = range(17)
+    LISTS_DUE,  # lists have to be written before the changes of an instant are closed
+) = range(18)

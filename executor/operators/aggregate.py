@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from ...algebra.aggregates import Function
+from ...algebra.aggregates import COLLECTING, Function
 from ...algebra.physical import AggregateRows
 from ..batch import FOREVER, Batch, IntArray, lasting
 from ..dictionary import Dictionary
@@ -27,6 +27,7 @@ from ..kernels import aggregate_groups as layout
 from ..kernels import stops, vertices
 from ..kernels.rows import FREED, PREVIOUS, TOP, Input
 from ..kernels.tables import EMPTY
+from .aggregate_lists import Lists
 from .aggregate_state import Bags, ExactSums, Groups
 from .base import Results, drive
 from .valid_values import ValidValues
@@ -38,6 +39,8 @@ _FUNCTIONS: Final[dict[Function, int]] = {
     "avg": layout.MEAN,
     "min": layout.LEAST,
     "max": layout.GREATEST,
+    "collect": layout.COLLECTED,
+    "collect_distinct": layout.DIFFERENT,
 }
 
 
@@ -57,12 +60,19 @@ class RetractingAggregate:
         width: the number of columns of the input.
         dictionary: the dictionary of the codes in rows.
         renewal: in ticks; 0 gives a row when it is final.
+        partition: the number of the partition, which partial rows have.
     """
 
     def __init__(
-        self, operator: AggregateRows, width: int, dictionary: Dictionary, renewal: int
+        self,
+        operator: AggregateRows,
+        width: int,
+        dictionary: Dictionary,
+        renewal: int,
+        partition: int = 0,
     ) -> None:
         self._operator = operator
+        self._partition = dictionary.constant(partition) if operator.partial else EMPTY
         self._dictionary = dictionary
         # count(*) reads no column: it counts each row.
         looked_at = {c for _, c in operator.aggregates if c is not None}
@@ -73,6 +83,7 @@ class RetractingAggregate:
         self._groups = Groups(len(operator.keys), len(calls))
         self._bags = Bags()
         self._sums = ExactSums()
+        self._lists = Lists()
         self._fresh: IntArray = np.empty(2 * len(calls), np.int64)
         self._h: IntArray = np.zeros(layout.HEADER_FIELDS, np.int64)
         self._h[layout.EVERY] = operator.every or 0
@@ -111,13 +122,16 @@ class RetractingAggregate:
             stops.GROUPS_FULL: self._groups.enlarge,
             stops.NODES_FULL: self._bags.enlarge,
             stops.LIMBS_FULL: self._sums.enlarge,
+            stops.LISTS_DUE: lambda: self._lists.renew(self._state, self._dictionary),
         }
         drive(lambda: step(results.buffer), remedies)
         h[layout.NEED] = 0
         take()
         rows = results.batch()
         self._written(rows)
-        return self._results(rows)
+        batch = self._results(rows)
+        self._lists.drop_replaced()
+        return batch
 
     def _written(self, rows: Batch) -> None:
         """Does nothing: rows that are given follow from the input."""
@@ -146,11 +160,19 @@ class RetractingAggregate:
         for i, place in enumerate(output):
             if place < width:
                 columns[i] = rows.columns[place]
+            elif place == width + len(self._calls):
+                columns[i] = self._partition
             else:
                 at = width + 2 * (place - width)
-                kinds, bits = rows.columns[at], rows.columns[at + 1]
-                columns[i] = _codes_of_bits(kinds, bits, until, self._dictionary)
+                values = rows.columns[at : at + 2]
+                columns[i] = self._codes(place - width, values[0], values[1], until)
         return Batch(columns, rows.ts, rows.exp)
+
+    def _codes(self, call: int, kinds: IntArray, bits: IntArray, until: IntArray) -> IntArray:
+        """The codes of the values of an aggregate."""
+        if self._operator.aggregates[call][0] in COLLECTING:
+            return self._dictionary.encode(self._lists.texts(bits), until)
+        return _codes_of_bits(kinds, bits, until, self._dictionary)
 
     def tick(self, now: int) -> None:
         """Does nothing: :meth:`process` and :meth:`advance` drop expired rows."""
@@ -166,7 +188,7 @@ class RetractingAggregate:
     @property
     def nbytes(self) -> int:
         """Bytes of memory allocated for state."""
-        parts = (self._values, self._groups, self._bags, self._sums)
+        parts = (self._values, self._groups, self._bags, self._sums, self._lists)
         return sum(part.nbytes for part in parts)
 
 
@@ -218,7 +240,7 @@ class AggregateOperator(RetractingAggregate):
         values = begun[:, self._groups.open_fields]
         for k in range(len(self._calls)):
             kinds, bits = values[:, 2 * k], values[:, 2 * k + 1]
-            columns[width + k, gone:] = _codes_of_bits(kinds, bits, until[gone:], self._dictionary)
+            columns[width + k, gone:] = self._codes(k, kinds, bits, until[gone:])
         ts, exp = np.zeros(total, np.int64), np.zeros(total, np.int64)
         ts[gone:], exp[gone:] = begun[:, width + layout.SINCE], FOREVER
         return Batch(columns, ts, exp)
@@ -233,14 +255,18 @@ class AggregateOperator(RetractingAggregate):
         since = np.require(rows.ts, np.int64, ["C", "W"])
         opened = np.empty((len(rows), len(self._fresh)), np.int64)
         for k, codes in enumerate(rows.columns[width:]):
-            opened[:, 2 * k], opened[:, 2 * k + 1] = self._bits_of(codes)
+            opened[:, 2 * k], opened[:, 2 * k + 1] = self._bits_of(k, codes)
         self._h[layout.ROW] = 0
         self._driven(lambda _: kernel.reopen(self._state, keys, since, opened, now), wanted=False)
         self._ended.clear()
         self._stored_until = now
 
-    def _bits_of(self, codes: IntArray) -> tuple[IntArray, IntArray]:
-        """The kinds and bits of the values of codes, as in an open row."""
+    def _bits_of(self, call: int, codes: IntArray) -> tuple[IntArray, IntArray]:
+        """The kinds and bits of the values of an aggregate, as in an open row."""
+        if self._operator.aggregates[call][0] in COLLECTING:
+            texts: list[Any] = self._dictionary.decode(codes).to_pylist()
+            numbers: IntArray = np.array([self._lists.add(text) for text in texts], np.int64)
+            return np.full(len(codes), layout.LIST), numbers
         kinds = self._dictionary.kinds(codes)
         bits = self._dictionary.table[codes, vertices.START]
         return kinds, np.where(kinds == vertices.STRING, codes, bits)

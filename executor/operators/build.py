@@ -173,7 +173,8 @@ BUILDERS[physical.ReportRows] = lambda o, site: ReportOperator(o, site.width, si
 @BUILDERS.add(physical.AggregateRows)
 def _(aggregate: physical.AggregateRows, site: Site) -> Operator:
     if aggregate.retracts:
-        return RetractingAggregate(aggregate, site.widths[0], site.dictionary, site.renewal)
+        width, number = site.widths[0], site.partition.partition
+        return RetractingAggregate(aggregate, width, site.dictionary, site.renewal, number)
     return AggregateOperator(aggregate, site.widths[0], site.dictionary)
 
 

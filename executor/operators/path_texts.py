@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from ..batch import IntArray
 from ..dictionary import Dictionary
+from ..json_text import json_lists
 
 
 def step_names(labels: Sequence[str]) -> Any:
@@ -44,7 +45,7 @@ def path_texts(vertices: Any, names: Any, steps: IntArray, ends: IntArray) -> An
         pa.scalar("]"),
         pa.scalar(""),
     ]
-    return _lists(pc.binary_join_element_wise(*parts), ends)
+    return json_lists(pc.binary_join_element_wise(*parts), ends)
 
 
 def node_texts(vertices: Any, steps: IntArray, ends: IntArray) -> Any:
@@ -52,12 +53,4 @@ def node_texts(vertices: Any, steps: IntArray, ends: IntArray) -> Any:
     starts = np.r_[0, ends[:-1]]
     # The first vertex of each path, and then those that its steps enter.
     visited = np.insert(steps[2], starts, steps[0, starts])
-    return _lists(vertices.take(pa.array(visited)), ends + np.arange(1, len(ends) + 1))
-
-
-def _lists(texts: Any, ends: IntArray) -> Any:
-    """JSON of lists of texts; list i ends before text ``ends[i]``."""
-    lists: Any = pa.ListArray.from_arrays(pa.array(np.r_[0, ends], pa.int32()), texts)
-    parts: list[Any] = [pa.scalar("["), pc.binary_join(lists, ","), pa.scalar("]"), pa.scalar("")]
-    whole: Any = pc.binary_join_element_wise(*parts)
-    return whole
+    return json_lists(vertices.take(pa.array(visited)), ends + np.arange(1, len(ends) + 1))

@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
 from pathlib import Path
+from typing import cast
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from ...algebra.plan import PhysicalPlan
-from ...algebra.values import PropertyType
+from ...algebra.values import ListType, PropertyType
 from ...catalog.rows import LATEST
 from ..checking import check_document
 from ..scans import DELETES, OWN_TIME, Field, scan_inputs
@@ -26,7 +27,7 @@ from .exchange.columns import SQL_TYPES, properties_of
 from .exchange.late import LateFolder
 from .exchange.packing import table_of
 from .host.errors import ExecutionError, InputError
-from .results.formats import ResultShape
+from .results.formats import ITEM_TYPES, ResultShape
 from .session.settings import PROVIDER, ROCKSDB
 from .session.worker_python import check_workers
 from .session.workers import own_workers
@@ -109,13 +110,19 @@ def stream(
         if aside is not None and lines:
             aside.write_in_task(lines)
 
-    columns = [f"`{n}` {SQL_TYPES[t]}" for n, t in zip(shape.names, shape.types, strict=True)]
+    columns = [f"`{n}` {_sql_type(t)}" for n, t in zip(shape.names, shape.types, strict=True)]
     times = ["ts bigint", "exp bigint"] if shape.event is None else ["at bigint", "event string"]
     times += ["op string"] if shape.deletions else []
     blocks = live_result_blocks(edges, plan, f"stream-{plan.digest}", stored)
     rows = observed(blocks, plan, metrics)
     with own_workers(spark, None):
         return rows.mapInArrow(unpacked, ", ".join([*columns, *times]))
+
+
+def _sql_type(kind: PropertyType | ListType) -> str:
+    """The type of a column of results in Spark's SQL."""
+    items = ITEM_TYPES.get(kind)
+    return SQL_TYPES[cast(PropertyType, kind)] if items is None else f"array<{SQL_TYPES[items]}>"
 
 
 def edges_of(

@@ -122,7 +122,6 @@ DERIVED_EDGE = Fault(
     "test the edges that they are constructed from, in the query in ON",
 )
 ONE_ARGUMENT = Fault("E-SYNTAX", "it takes one argument", "write count(*), or sum(e.amount)")
-COLLECTED = Fault("E-AGG", "lists are not supported as values", "select the vertices themselves")
 AGGREGATE_INSIDE = Fault(
     "E-AGG", "aggregates are allowed only in the final result", "move it to SELECT"
 )

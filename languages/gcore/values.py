@@ -103,10 +103,7 @@ def call_fault(call: Call, scope: Scope, aggregate: Fault) -> QueryError:
         fault = path_fault(argument, scope)
         if fault is not None:
             return fault
-    if name == "collect":
-        fault_of_name = errors.COLLECTED
-    else:
-        fault_of_name = aggregate if name in FUNCTIONS else errors.NO_FUNCTION
+    fault_of_name = aggregate if name in FUNCTIONS else errors.NO_FUNCTION
     return fault_of_name.error(call.function.at, call.function.text)
 
 

@@ -11,10 +11,11 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ...algebra.aggregates import Function
+from ...algebra.aggregates import COLLECTING, Function
 from .atoms import Location
 from .conditions import references_in
 from .errors import QueryError
+from .predicates import read_by
 from .regular_query import Aggregated, Output, Property, Rule, Value
 
 FUNCTIONS: Final[dict[str, Function]] = {
@@ -23,6 +24,7 @@ FUNCTIONS: Final[dict[str, Function]] = {
     "avg": "avg",
     "min": "min",
     "max": "max",
+    "collect": "collect",
 }
 """Aggregate functions by their names in query texts."""
 
@@ -41,7 +43,7 @@ def aggregate(name: str, argument: Value | None, at: Location, *, distinct: bool
     """The aggregate of a function name, in any case.
 
     Raises:
-        QueryError: E-SYNTAX for ``sum(*)``; E-AGG for DISTINCT in another function than count.
+        QueryError: E-SYNTAX for ``sum(*)``; E-AGG for DISTINCT in a sum or a mean.
     """
     function = FUNCTIONS[name.lower()]
     if argument is None and function != "count":
@@ -61,9 +63,11 @@ def aggregate(name: str, argument: Value | None, at: Location, *, distinct: bool
             hint="write count(distinct x), or leave DISTINCT out",
         )
     # DISTINCT changes neither the least nor the greatest value.
-    return Aggregated(
-        "count_distinct" if distinct and function == "count" else function, argument, at
-    )
+    if distinct and function == "count":
+        function = "count_distinct"
+    elif distinct and function == "collect":
+        function = "collect_distinct"
+    return Aggregated(function, argument, at)
 
 
 def named_columns(
@@ -163,6 +167,29 @@ def check_alike(rules: Sequence[Rule]) -> None:
                 hint="rules of one head are alternatives: each column is a key in all of them, "
                 "or the same function in all",
             )
+
+
+def check_lists(rules: Sequence[Rule]) -> None:
+    """Checks that lists are collected for the answer alone: no rule and no limit reads them.
+
+    Raises:
+        QueryError: E-AGG.
+    """
+    read = read_by(rules)
+    limited = {rule.head for rule in rules if rule.limit is not None}
+    for rule in rules:
+        for name, of in rule.properties:
+            if not isinstance(of, Aggregated) or of.function not in COLLECTING:
+                continue
+            if rule.head in read or rule.head in limited:
+                what = "other rules" if rule.head in read else "a LIMIT"
+                raise QueryError(
+                    "E-AGG",
+                    f"{name} is a list, and {what} cannot read it",
+                    at=of.location or rule.location,
+                    text="collect",
+                    hint="collect lists in the answer alone, without ORDER BY and LIMIT",
+                )
 
 
 def _functions(rule: Rule) -> list[Function | None]:

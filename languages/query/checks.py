@@ -14,7 +14,7 @@ from operator import attrgetter, itemgetter
 
 from ...algebra import regex
 from ...algebra.regex import Regex
-from .answers import check_alike
+from .answers import check_alike, check_lists
 from .atoms import Atom, BinaryAtom, EdgeAtom, Location, PathAtom, Variable, variables_of
 from .conditions import conjuncts, connected, unified
 from .disjoint_sets import DisjointSets
@@ -66,6 +66,7 @@ def checked_query(
     check_columns(rules, order)
     for head in dict.fromkeys(rule.head for rule in rules):
         check_alike([rule for rule in rules if rule.head == head])
+    check_lists(rules)
     check_limits(rules)
     _check_windows(windows)
     all_warnings = (

@@ -90,9 +90,8 @@ def output_text(of: Output) -> str:
     if not isinstance(of, Aggregated):
         return value_text(of)
     argument = "*" if of.argument is None else value_text(of.argument)
-    if of.function == "count_distinct":
-        return f"count(distinct {argument})"
-    return f"{of.function}({argument})"
+    function, _, distinct = of.function.partition("_")
+    return f"{function}({'distinct ' * bool(distinct)}{argument})"
 
 
 def _operand(value: Value) -> str:

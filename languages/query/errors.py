@@ -30,7 +30,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "E-SIZE": "a query, path or set of labels too large to plan, or than the time allows",
         "E-LANGUAGE": "no known query language, or a text in one that is not read here",
         "E-LATER": "in the language, and not supported yet",
-        "E-AGG": "an aggregate that is not a column of a head by itself",
+        "E-AGG": "an aggregate that is not a column by itself; a list that is read",
         "E-ORDER": "an order without a limit, or one that the language or the head does not have",
         "E-OPT": "an OPTIONAL whose absence the answer would have to show",
         "E-UPDATE": "a change of stored data",

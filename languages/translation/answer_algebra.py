@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ...algebra.aggregates import AggregateCall
+from ...algebra.aggregates import COLLECTING, AggregateCall
 from ...algebra.logical import Aggregate, Compute
 from ...algebra.scalar import Column, Literal, Value, normal
 from ...algebra.values import PropertyType
@@ -127,6 +127,8 @@ def types_of_aggregates(aggregate: Aggregate, inputs: Types) -> Types:
             columns.append("integer")
         elif call.function == "avg":
             columns.append("number")
+        elif call.function in COLLECTING:
+            columns.append(None)
         else:
             assert call.column is not None
             columns.append(inputs[call.column])

@@ -13,7 +13,7 @@ from functools import reduce
 from typing import Final
 
 from ...algebra import regex
-from ...algebra.aggregates import COMPARING, AggregateCall
+from ...algebra.aggregates import IGNORING_REPEATS, AggregateCall
 from ...algebra.lengths import longest, of_length, up_to
 from ...algebra.logical import Aggregate, Compute, PathSemantics, PathValue
 from ...algebra.regex import Regex
@@ -148,7 +148,7 @@ def _values_read(rule: Rule, atom: PathAtom) -> tuple[str, ...]:
 def _counts_each(rule: Rule) -> bool:
     """Whether two equal bindings give another aggregate than one does."""
     called = [of.function for _, of in rule.properties if isinstance(of, Aggregated)]
-    return any(function not in COMPARING for function in called)
+    return any(function not in IGNORING_REPEATS for function in called)
 
 
 def _is_of(reference: Variable | Property, atom: PathAtom) -> bool:

@@ -177,6 +177,21 @@ def test_rows_come_one_by_one_and_convert(edges: Path) -> None:
     assert pa.concat_tables(planned.run().tables()).to_pylist() == EXPECTED
 
 
+LISTS = "Answer(x, collect(y) as ys, collect(distinct e.n) as ns) <- a(x, y) as e"
+OF_LISTS = "src,trg,label,ts,n\n1,3,a,0,7\n1,2,a,0,7\n"
+EXPECTED_LISTS = [{"x": "1", "ys": ["2", "3"], "ns": [7], "ts": 0, "exp": 10}]
+
+
+def test_lists_are_lists_in_every_conversion(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text(OF_LISTS)
+    planned = headrace.optimize(LISTS, inputs=tmp_path / "edges.csv", window="10")
+    assert list(planned.run()) == EXPECTED_LISTS
+    table = planned.run().to_arrow()
+    assert table.schema.field("ns").type == pa.list_(pa.int64())
+    (row,) = planned.run().to_pandas().to_dict("records")
+    assert (list(row["ys"]), list(row["ns"])) == (["2", "3"], [7])
+
+
 def test_rows_of_other_files_than_those_of_the_plan(edges: Path, tmp_path: Path) -> None:
     planned = headrace.optimize(CHAIN, window="10")
     with pytest.raises(UsageError, match="there is no input for"):
@@ -226,6 +241,10 @@ def test_rows_of_spark_are_those_of_this_process(edges: Path) -> None:
     with headrace.spark_session() as spark:
         frame = planned.run("spark", spark=spark).to_spark()
         assert [row.asDict() for row in frame.collect()] == EXPECTED
+        (edges.parent / "lists.csv").write_text(OF_LISTS)
+        lists = headrace.optimize(LISTS, inputs=edges.parent / "lists.csv", window="10")
+        frame = lists.run("spark", spark=spark).to_spark()
+        assert [row.asDict() for row in frame.collect()] == EXPECTED_LISTS
         with pytest.raises(UsageError, match="a Spark session"):
             planned.run("local", spark=spark)
 

@@ -142,6 +142,17 @@ def test_aggregates_pay_for_changes_trees_and_encoded_values() -> None:
         assert MODEL.cost(aggregates, OUT, (A,)) == 2 * (table + 2 * change) + results
 
 
+def test_lists_are_written_with_each_result() -> None:
+    out = replace(OUT, population=A.population / 4)
+    once: tuple[Function, int | None] = ("collect_distinct", 1)
+    again: tuple[Function, int | None] = ("collect", 1)
+    for calls, lists in (((once,), 1), ((once, again), 2)):
+        collected = physical.AggregateRows((0,), calls, (0, 1))
+        compared = physical.AggregateRows((0,), (("min", 1),) * lists, (0, 1))
+        more = MODEL.cost(collected, out, (A,)) - MODEL.cost(compared, out, (A,))
+        assert more == pytest.approx(out.arrival_rate * lists * 4 * 3)
+
+
 def test_a_report_pays_for_rows_and_results() -> None:
     report = physical.ReportRows("snapshot", 5)
     assert MODEL.cost(report, OUT, (A,)) == 2 * (2 * (5 + 11 * 7) + 2 * 7) + 10 * (3 + 2)
@@ -393,6 +404,7 @@ EACH = (
     physical.EmptyRelation(2),
     physical.ComputeColumns(("c0", "c0 + 1")),
     physical.AggregateRows((0,), (("count", None),), (0, 1)),
+    physical.AggregateRows((0,), (("collect", 1),), (0, 1)),
     physical.TopRows(((1, "desc"),), 7),
     physical.TopRows(((1, "desc"),), 7, partial=True),
     physical.ReportRows("entering", 5),

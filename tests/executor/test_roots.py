@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from fractions import Fraction
@@ -117,6 +118,21 @@ def test_min_max_and_count_distinct_follow_removals(values: list[Any], seed: Any
     assert least == (ordered[0] if left else None)
     assert greatest == (ordered[-1] if left else None)
     assert different == len(set(map(_order, left)))
+
+
+@given(values=st.lists(VALUES, max_size=60), seed=st.randoms(use_true_random=False))
+@examples(100)
+def test_lists_follow_removals(values: list[Any], seed: Any) -> None:
+    gone = [i for i in range(len(values)) if seed.random() < 0.6]
+    seed.shuffle(gone)
+    left = [value for i, value in enumerate(values) if i not in set(gone)]
+    all_of_them, each_once = map(
+        json.loads, _last_row(("collect", "collect_distinct"), values, gone)
+    )
+    ordered = sorted(left, key=lambda value: (*_order(value), isinstance(value, float)))
+    assert [(type(v), v) for v in all_of_them] == [(type(v), v) for v in ordered]
+    places = [k for k, v in enumerate(ordered) if not k or _order(ordered[k - 1]) != _order(v)]
+    assert each_once == [ordered[k] for k in places]
 
 
 def _order(value: Any) -> tuple[int, Any]:

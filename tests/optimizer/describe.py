@@ -140,6 +140,8 @@ def _parts(operator: Hashable, inputs: tuple[str, ...]) -> tuple[str, str, tuple
         case AggregateRows(keys, aggregates):
             calls = tuple(AggregateCall(function, column) for function, column in aggregates)
             return "AGGREGATE", _grouped(keys, map(str, calls)), inputs
+        case logical.PartialAggregate(keys, calls):
+            return "aggregate partially", _grouped(keys, map(str, calls)), inputs
         case logical.Top(order, limit):
             return "top", _first(order, limit), inputs
         case physical.TopRows(order, limit):

@@ -296,10 +296,10 @@ def test_only_a_cycle_of_atoms_needs_the_rules_for_cycles() -> None:
     assert {"PatternToMultiway", "MultiwayNest"} == idle_rules((), cycles=False)
 
 
-def test_on_one_partition_no_rule_divides_the_first_rows() -> None:
+def test_on_one_partition_no_rule_divides_the_rows() -> None:
     first = LogicalExpression(Top((), 1), (A,))
     assert Top not in absent_operators(first)
-    assert idle_rules((), parallelism=1) == {"TopOfEachPartition"}
+    assert idle_rules((), partitions=False) == {"AggregatePartially", "TopOfEachPartition"}
     assert "TopOfEachPartition" in idle_rules(absent_operators(A))
 
 
@@ -307,5 +307,6 @@ def test_leaving_idle_rules_out_changes_nothing() -> None:
     names = {rule.name for rule in transformation_rules()}
     outcome = optimize(pattern(chain(4)), SetCosts())
     asked = set(outcome.rules)
-    assert asked == names - idle_rules(absent_operators(pattern(chain(4))), cycles=False)
+    absent = absent_operators(pattern(chain(4)))
+    assert asked == names - idle_rules(absent, cycles=False, partitions=False)
     assert outcome.plans.logical_count == 2**3 * 5

@@ -218,6 +218,7 @@ ELSEWHERE: dict[str, LogicalExpression] = {
         Project((1, 0)), (path(Symbol(0, inverse=True), A),)
     ),
     "a condition on a key of an aggregate": where("c0 = 1", counted("max")),
+    "a count on two partitions": counted("count"),
     "a projection of an aggregate": LogicalExpression(Project((0,)), (counted("count"),)),
     "a condition on an anti-join": where("c0 = 1", without(1, A)),
     "a projection of an anti-join": LogicalExpression(Project((1,)), (without(1, A),)),
@@ -236,7 +237,7 @@ ELSEWHERE: dict[str, LogicalExpression] = {
 }
 
 
-OVER_PARTITIONS = {"the first rows over two partitions"}
+OVER_PARTITIONS = {"the first rows over two partitions", "a count on two partitions"}
 RULES_GOLDEN = Path(__file__).with_name("rules_fired.txt")
 
 

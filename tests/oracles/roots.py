@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -17,7 +19,7 @@ Binding = Mapping[str, Any]
 @dataclass(frozen=True)
 class Agg:
     """``function(argument)``: ``count`` (of rows without an argument), ``count distinct``, ``sum``,
-    ``avg``, ``min`` or ``max``."""
+    ``avg``, ``min``, ``max``, ``collect`` or ``collect distinct``."""
 
     function: str
     argument: Expr | None = None
@@ -117,6 +119,11 @@ def _of(function: str, values: list[Any]) -> Any:
             return min(values, default=None, key=_order)
         case "max":
             return max(values, default=None, key=_order)
+        case "collect":
+            return _json(sorted(values, key=_exactly))
+        case "collect distinct":
+            different = {_order(v): v for v in sorted(values, key=_exactly, reverse=True)}
+            return _json(sorted(different.values(), key=_order))
     values = [v for v in values if _order(v)[0] == 0]
     if not values:
         return None
@@ -131,6 +138,32 @@ def _of(function: str, values: list[Any]) -> Any:
 def _order(of: Any) -> tuple[int, Any]:
     """Numbers come before strings, these before truth values."""
     return 2 if isinstance(of, bool) else 1 if isinstance(of, str) else 0, of
+
+
+def _exactly(of: Any) -> tuple[int, Any, bool]:
+    """An integer comes before a number that equals it."""
+    return (*_order(of), isinstance(of, float))
+
+
+def _json(listed: list[Any]) -> str:
+    """The text of an array, with numbers as Arrow writes them; an infinite one is ``1e999``."""
+    return f"[{','.join(map(_json_value, listed))}]"
+
+
+def _json_value(of: Any) -> str:
+    if not isinstance(of, float):
+        return json.dumps(of, ensure_ascii=False)
+    if math.isinf(of):
+        return "1e999" if of > 0 else "-1e999"
+    sign, digits, exponent = Decimal(repr(of)).normalize().as_tuple()
+    shown, least = "".join(map(str, digits)), int(exponent)
+    power = len(shown) + least - 1
+    if of and not -7 < power < 10:
+        after = f".{shown[1:]}" if shown[1:] else ""
+        return f"{'-' * sign}{shown[0]}{after}e{power:+d}"
+    whole = abs(Decimal(repr(of))).normalize()
+    text = f"{'-' * sign}{whole:f}"
+    return text if "." in text else f"{text}.0"
 
 
 def _rounded(exact: Fraction) -> float | None:

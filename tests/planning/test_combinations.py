@@ -63,6 +63,7 @@ SAMPLES = {
         "{out}N(x, count(*) as n) <- {into}(x, _). {out}(x, y) <- {out}N(x, n), a(x, y), n > 0."
     ),
     "aggregates in the answer": Sample(answer="count(*) as n"),
+    "lists in the answer": Sample(answer="collect(y) as ys"),
     "paths in the answer": Sample(answer="p"),
     "reports with `EMIT`": Sample(emit="EMIT ON ENTERING EVERY 2"),
 }

@@ -7,6 +7,7 @@ plans of a memo.
 from __future__ import annotations
 
 import json
+import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -99,6 +100,8 @@ def rows_of(expression: LogicalExpression, snapshot: Snapshot) -> set[Row]:
             return _calculated([scalar.text(value) for value in values], inputs[0])
         case logical.Aggregate(keys, calls, output):
             return _grouped(keys, [(c.function, c.column) for c in calls], output, inputs[0])
+        case logical.PartialAggregate(keys, calls):
+            return _parts(keys, [(c.function, c.column) for c in calls], inputs[0])
         case logical.Top(order, limit):  # of each partition too: all rows may lie on one
             return _first(order, limit, inputs[0], expression.width)
         case logical.Witness(output=output):
@@ -161,6 +164,8 @@ def rows_of_plan(plan: PhysicalPlan, snapshot: Snapshot) -> set[Row]:
                 rows = inputs[0]
             case physical.ComputeColumns(values):
                 rows = _calculated(values, inputs[0])
+            case physical.AggregateRows(keys, calls, output, partial=True):
+                rows = {tuple(row[i] for i in output) for row in _parts(keys, calls, inputs[0])}
             case physical.AggregateRows(keys, calls, output):
                 rows = _grouped(keys, calls, output, inputs[0])
             case physical.TopRows(order, limit):
@@ -195,6 +200,18 @@ def _grouped(
             head.append(of)
     bindings = [{str(i): x for i, x in enumerate(row)} for row in rows]
     return aggregated([head], [bindings])
+
+
+def _parts(
+    keys: Sequence[int], calls: Sequence[tuple[str, int | None]], rows: set[Row]
+) -> set[Row]:
+    """The groups of each part of the rows, with the number of the part; no plan says how rows are
+    divided, so any division has to do."""
+    parts: dict[int, set[Row]] = defaultdict(set)
+    for row in rows:
+        parts[zlib.crc32(repr(row).encode()) % 2].add(row)
+    output = range(len(keys) + len(calls))
+    return {(*row, k) for k, own in parts.items() for row in _grouped(keys, calls, output, own)}
 
 
 def _first(order: Sequence[tuple[int, str]], limit: int, rows: set[Row], width: int) -> set[Row]:

@@ -53,6 +53,13 @@ RULES: dict[str, tuple[tuple[Rule, ...], Emit | None]] = {
         (BUSY, Rule("Answer", ("m",), BOTH, (), (("m", Agg("sum", Vert("n"))),))),
         None,
     ),
+    "without keys": (
+        (
+            replace(BUSY, variables=("n",)),
+            Rule("Answer", ("x", "n"), (Derived("Busy", (N,)), Atom("b", X, Y))),
+        ),
+        None,
+    ),
     "negated": (
         (BUSY, Rule("Answer", ("x", "n"), BOTH, negated=(Not((Derived("Busy", (Y, N)),)),))),
         None,

@@ -9,6 +9,7 @@
   those of the result. ``where x < z`` at the end is a residual condition;
 * ``[x, y : E(x, y) ▷ F(y)]``: an anti-join;
 * ``γ[c0 ; count(*), max(c1)](E)``: the aggregates of each c0, after the column of the keys;
+  ``γ[c0 ; count(*) ; partial](E)``: those of each partition, with its number;
 * ``τ[2 ; c1 desc](E)``: the first two rows by column 1, descending; ``τp[2 ; c1](E)`` those of each
   partition;
 * ``multiway[x, z : E(x, y) ⋈ F(y, z) ⋈ ..]``: the same of three or more inputs at once;
@@ -43,6 +44,7 @@ from headrace.algebra.logical import (
     LeftJoin,
     LogicalExpression,
     MultiwayPattern,
+    PartialAggregate,
     Path,
     PathSemantics,
     PathValue,
@@ -182,9 +184,11 @@ class _Reader(Transformer[Token, Any]):
 
     def aggregate(self, items: list[Any]) -> LogicalExpression:
         written_as, below = items
-        by, calls = written_as[1:-1].split(" ;")
+        by, calls, *marks = written_as[1:-1].split(" ;")
         keys = tuple(int(column[1:]) for column in by.split(", ") if column)
         found = tuple(_call(*of) for of in re.findall(r"(\w+)\((\w+|\*)\)", calls))
+        if marks:
+            return LogicalExpression(PartialAggregate(keys, found), (below,))
         output = tuple(range(len(keys) + len(found)))
         return LogicalExpression(Aggregate(keys, found, output, retracts=True), (below,))
 
@@ -325,6 +329,12 @@ def written(expression: LogicalExpression) -> str:
         case Top(order, limit, partial):
             by = ", ".join(f"c{column}{' desc' * (d == 'desc')}" for column, d in order)
             return f"τ{'p' * partial}[{limit} ; {by}]({parts[0]})"
+        case PartialAggregate(keys, calls):
+            said = ", ".join(
+                f"{call.function}({'*' if call.column is None else f'c{call.column}'})"
+                for call in calls
+            )
+            return f"γ[{', '.join(f'c{key}' for key in keys)} ; {said} ; partial]({parts[0]})"
         case Project(columns):
             return f"π[{', '.join(map(str, columns))}]({parts[0]})"
         case Union():

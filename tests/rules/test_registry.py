@@ -66,6 +66,7 @@ def test_names_are_unique_and_each_operator_can_be_computed() -> None:
         "Empty",
         "Compute",
         "Aggregate",
+        "PartialAggregate",
         "Top",
         "Witness",
         "Report",

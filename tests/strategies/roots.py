@@ -14,7 +14,10 @@ from tests.strategies.edges import edges_of
 from tests.strategies.properties import property_cases
 from tests.strategies.queries import Case
 
-FUNCTIONS = ["count", "count", "count distinct", "sum", "avg", "min", "max"]
+FUNCTIONS = [
+    *["count", "count", "count distinct", "sum", "avg", "min", "max"],
+    *["collect", "collect distinct"],
+]
 MODES = st.sampled_from(["entering", "exit", "snapshot"])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ....algebra.plan import PhysicalPlan
-from ....algebra.values import ColumnType, Types
+from ....algebra.values import LISTS, ColumnType, Types
 
 
 def column_names(columns: Sequence[str], others: Sequence[str] = ("ts", "exp")) -> tuple[str, ...]:
@@ -38,4 +38,8 @@ def column_types(plan: PhysicalPlan) -> tuple[ColumnType, ...]:
 def _one_type(types: frozenset[ColumnType]) -> ColumnType:
     if len(types) == 1:
         return next(iter(types))
-    return "number" if types == {"integer", "number"} else "string"
+    if types <= {"integer", "number"}:
+        return "number"
+    if types <= {"integers", "numbers"}:
+        return "numbers"
+    return "strings" if types <= {*LISTS.values()} else "string"

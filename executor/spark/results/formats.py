@@ -2,7 +2,7 @@
 
 In: record batches of the answer's columns, then ``ts`` and ``exp`` (null: without end).
 In JSON a number that is not finite is written ``1e999`` or ``-1e999``, which is read as it. In CSV
-what is missing is an empty field.
+what is missing is an empty field, and a list is its JSON text.
 
 Whole columns at a time: results are by far the largest stream of a query.
 """
@@ -12,8 +12,8 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from io import IOBase
 from typing import Any, BinaryIO, Literal, Protocol, cast
 
@@ -27,7 +27,8 @@ from ....algebra.aggregates import ReportMode
 from ....algebra.physical import ReportRows
 from ....algebra.plan import PhysicalPlan
 from ....algebra.properties import UpdatePattern
-from ....algebra.values import PropertyType
+from ....algebra.values import LISTS, ListType, PropertyType
+from ...json_text import Column, converted, joined, json_lists, json_values
 from ...values import ARROW_TYPES
 from ..exchange.names import column_names, column_types
 
@@ -35,6 +36,12 @@ ResultFormat = Literal["jsonl", "csv", "parquet"]
 PartFormat = Literal["jsonl", "csv", "parquet", "arrow", "messages"]
 MESSAGE = pa.schema({"key": pa.string(), "value": pa.string()})
 """The columns of messages for a topic."""
+ITEM_TYPES: Mapping[ListType | PropertyType, PropertyType] = {of: k for k, of in LISTS.items()}
+"""The type of the values of each type of lists."""
+RESULT_TYPES: Mapping[ListType | PropertyType, Any] = dict(ARROW_TYPES) | {
+    of: pa.list_(ARROW_TYPES[kind]) for of, kind in ITEM_TYPES.items()
+}
+"""The Arrow type of a column of results of each type."""
 _ID_LENGTH = 32  # hexadecimal digits: 128 bits, so that ids do not collide by chance
 _TIMES = ("ts", "exp")
 _EVENTS = ("at", "event")
@@ -42,7 +49,6 @@ _OP = "op"
 _END = -1
 """The ``exp`` of a row that ends an earlier result."""
 _VALUE = "\0"  # a place in a line; no name has it, for JSON escapes it
-Column = Any  # an Arrow array; the stubs of pyarrow.compute want to know of what
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +58,8 @@ class ResultShape:
     Attributes:
         columns: the answer's variables as in the query.
         names: distinct names of the columns, for formats with flat columns.
-        types: the types of the columns, for formats with typed columns.
+        types: the types of the columns, for formats with typed columns. A list comes as the JSON
+            text of an array.
         event: the event of the rows of a report, whose instant is in ``ts``; None where results
             have a validity.
         deletions: whether rows may end an earlier result at ``ts``. The ``exp`` of such an input
@@ -63,7 +70,7 @@ class ResultShape:
 
     columns: tuple[str, ...]
     names: tuple[str, ...]
-    types: tuple[PropertyType, ...]
+    types: tuple[PropertyType | ListType, ...]
     event: ReportMode | None = None
     deletions: bool = False
     paths: frozenset[int] = frozenset()
@@ -85,12 +92,23 @@ class ResultShape:
     @property
     def schema(self) -> pa.Schema:
         """The flat columns: the answer's, ``ts`` and ``exp``; of reports ``at`` and ``event``."""
-        fields = [pa.field(n, ARROW_TYPES[t]) for n, t in zip(self.names, self.types, strict=True)]
+        fields = [pa.field(n, RESULT_TYPES[t]) for n, t in zip(self.names, self.types, strict=True)]
         if self.event is None:
             fields += [pa.field(name, pa.int64()) for name in _TIMES]
             return pa.schema([*fields, pa.field(_OP, pa.string())] if self.deletions else fields)
         at, event = _EVENTS
         return pa.schema([*fields, pa.field(at, pa.int64()), pa.field(event, pa.string())])
+
+    @property
+    def lists(self) -> frozenset[int]:
+        """The columns that hold lists."""
+        return frozenset(i for i, kind in enumerate(self.types) if kind in ITEM_TYPES)
+
+    @property
+    def plain(self) -> ResultShape:
+        """The shape with the JSON text of lists, for formats without lists."""
+        types = tuple("string" if kind in ITEM_TYPES else kind for kind in self.types)
+        return replace(self, types=cast(tuple[PropertyType, ...], types))
 
     def flat(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Rows with exactly the columns of :attr:`schema`."""
@@ -101,9 +119,14 @@ class ResultShape:
             ends = _is_end(values[-1])
             exp = pc.if_else(ends, pa.scalar(None, pa.int64()), values[-1])
             values = [*values[:-1], exp, pc.if_else(ends, "-", "+")]
+        lists = self.lists
         columns = [
-            column if column.type == field.type else _as(column, field.type)
-            for column, field in zip(values, self.schema, strict=True)
+            column
+            if column.type == field.type
+            else _lists(column, field.type)
+            if i in lists
+            else _as(column, field.type)
+            for i, (column, field) in enumerate(zip(values, self.schema, strict=True))
         ]
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
@@ -115,6 +138,7 @@ class ResultShape:
         elif self.deletions:
             ends = pc.equal(values[-1], pa.scalar("-"))
             values = [*values[:-2], pc.if_else(ends, pa.scalar(_END), values[-2])]
+        values = [list_texts(v) if pa.types.is_list(v.type) else v for v in values]
         return pa.RecordBatch.from_arrays(values, names=[*self.names, *_TIMES])
 
 
@@ -162,6 +186,7 @@ class _JsonLines:
         keys = [json.dumps(name, ensure_ascii=False) + ": " for name in shape.columns]
         self._keys = keys
         self._paths = sorted(shape.paths)
+        self._lists = shape.lists
         self._plain = [i for i in range(len(keys)) if i not in shape.paths]
         plain = ", ".join(keys[i] + _VALUE for i in self._plain)
         paths = ", ".join(keys[i] + _VALUE for i in self._paths)
@@ -179,17 +204,21 @@ class _JsonLines:
         for i in self._plain:
             if i != self._plain[0]:
                 parts.append(pa.scalar(", " + self._keys[i]))
-            parts.append(_json_values(rows.columns[i]))
-        texts: list[str] = _joined([*parts, pa.scalar("}")]).to_pylist()
+            parts.append(self._json(i, rows.columns[i]))
+        texts: list[str] = joined([*parts, pa.scalar("}")]).to_pylist()
         return texts
+
+    def _json(self, position: int, column: Column) -> Column:
+        """The values of a column as JSON; a list is JSON already."""
+        return pc.cast(column, pa.string()) if position in self._lists else json_values(column)
 
     def write(self, rows: pa.RecordBatch) -> None:
         columns: list[Column] = rows.columns
         *bindings, ts, exp = columns
-        values = [_json_values(bindings[i]) for i in self._plain]
+        values = [self._json(i, bindings[i]) for i in self._plain]
         values += [pc.cast(bindings[i], pa.string()) for i in self._paths]
         parts: list[Column] = []
-        for constant, value in zip(self._constants, [*values, _json_values(ts)], strict=True):
+        for constant, value in zip(self._constants, [*values, json_values(ts)], strict=True):
             parts += [pa.scalar(constant), value]
         if self._event is not None:
             parts.append(pa.scalar(f', "event": "{self._event}"}}\n'))
@@ -203,10 +232,10 @@ class _JsonLines:
                 pc.if_else(ends_all, '{"op": "-", ', "{"),
                 pa.scalar(self._constants[0][1:]),
                 *parts[1:-3],
-                pc.if_else(ends_all, "", _joined(parts[-3:-1])),
+                pc.if_else(ends_all, "", joined(parts[-3:-1])),
                 parts[-1],
             ]
-        lines = _joined(parts)
+        lines = joined(parts)
         _, offsets, data = lines.buffers()
         ends_at = np.frombuffer(offsets, np.int32)
         self._file.write(memoryview(data)[: int(ends_at[len(lines)])])
@@ -217,7 +246,7 @@ class _JsonLines:
 
 class _Csv:
     def __init__(self, shape: ResultShape, file: BinaryIO, header: bool) -> None:
-        self._shape = shape
+        self._shape = shape.plain
         self._file = file
         if header:
             file.write(csv_header(shape))
@@ -302,52 +331,21 @@ def _is_end(exp: Column) -> Column:
     return pc.fill_null(ends, False)
 
 
+def list_texts(lists: Column) -> Column:
+    """Arrays as JSON texts."""
+    texts = json_values(lists.flatten())
+    return json_lists(texts, np.cumsum(lists.value_lengths().to_numpy()))
+
+
+def _lists(column: Column, kind: pa.DataType) -> Column:
+    """Arrays of one type from JSON texts, also where arrays mix several types."""
+    values = [json.loads(text) for text in column.to_pylist()]
+    assert isinstance(kind, pa.ListType)
+    if pa.types.is_string(kind.value_type):
+        values = [[v if isinstance(v, str) else json.dumps(v) for v in row] for row in values]
+    return pa.array(values, kind)
+
+
 def _as(column: Column, kind: pa.DataType) -> Column:
     """Values as one type, also where a column mixes several or all are missing."""
-    return _converted(column, lambda values: pc.cast(values, kind, safe=False))
-
-
-def _json_values(column: Column) -> Column:
-    """Each value as JSON text."""
-    return _converted(column, _json_of_plain)
-
-
-def _json_of_plain(values: Column) -> Column:
-    written: Column
-    if pa.types.is_floating(values.type):
-        written = pc.cast(values, pa.string())
-        written = pc.replace_substring_regex(written, r"^(-?[0-9]+)$", r"\1.0")
-        written = pc.replace_substring(written, "inf", "1e999")
-    elif not pa.types.is_string(values.type):
-        written = pc.cast(values, pa.string())
-    elif _needs_escape(values):
-        written = pa.array([json.dumps(v, ensure_ascii=False) for v in values.to_pylist()])
-    else:
-        quote = pa.scalar('"')
-        written = _joined([quote, values, quote])
-    return pc.fill_null(written, "null") if written.null_count else written
-
-
-def _joined(parts: Sequence[Column]) -> Column:
-    """Text columns and constants side by side."""
-    nothing_between: Column = pa.scalar("")
-    return pc.binary_join_element_wise(*parts, nothing_between)
-
-
-def _needs_escape(values: Column) -> bool:
-    """Whether any byte is a quote, a backslash or a control character."""
-    data = values.buffers()[2]
-    if data is None:
-        return False
-    octets = np.frombuffer(data, np.uint8)
-    return bool(((octets < 0x20) | (octets == 0x22) | (octets == 0x5C)).any())
-
-
-def _converted(column: Column, convert: Callable[[Column], Column]) -> Column:
-    """``convert`` on a column of one type, or on each part of one that mixes two."""
-    if not pa.types.is_union(column.type):
-        return convert(column)
-    parts = [convert(column.field(kind)) for kind in range(column.type.num_fields)]
-    starts = np.cumsum([0, *(len(part) for part in parts[:-1])])
-    rows = starts[column.type_codes.to_numpy()] + column.offsets.to_numpy()
-    return pa.concat_arrays(parts).take(pa.array(rows))
+    return converted(column, lambda values: pc.cast(values, kind, safe=False))

@@ -139,6 +139,38 @@ def test_paths_are_arrays_in_json_lines() -> None:
     assert table.to_pylist() == [{"p": first, "x": "1", "q": second, "ts": 5, "exp": 35}]
 
 
+def test_lists_are_arrays_where_the_format_has_them() -> None:
+    names = ("x", "s", "n")
+    shape = ResultShape(names, names, ("string", "strings", "numbers"))
+    texts = '["a\\"b","c"]', "[1,2.5,1e999]"
+    batch = batch_of([("u", *texts, 5, 35), ("v", "[]", "[]", 6, None)], names)
+    assert written("jsonl", shape, [batch]).decode() == (
+        f'{{"bindings": {{"x": "u", "s": {texts[0]}, "n": {texts[1]}}}, "ts": 5, "exp": 35}}\n'
+        '{"bindings": {"x": "v", "s": [], "n": []}, "ts": 6, "exp": null}\n'
+    )
+    line = written("csv", shape, [batch]).decode().splitlines()[1]
+    assert next(csv.reader([line])) == ["u", *texts, "5", "35"]
+    expected = [
+        {"x": "u", "s": ['a"b', "c"], "n": [1.0, 2.5, math.inf], "ts": 5, "exp": 35},
+        {"x": "v", "s": [], "n": [], "ts": 6, "exp": None},
+    ]
+    table = pq.read_table(io.BytesIO(written("parquet", shape, [batch])))
+    assert table.to_pylist() == expected
+    assert table.schema.field("n").type == pa.list_(pa.float64())
+    again = shape.nested(shape.flat(batch))
+    assert again["s"].to_pylist() == [texts[0], "[]"]
+    assert again["n"].to_pylist() == ["[1.0,2.5,1e999]", "[]"]
+    messages = written("messages", shape, [batch])
+    (key, _) = pq.read_table(io.BytesIO(messages))["key"].to_pylist()
+    assert json.loads(str(key)) == {"x": "u", "s": ['a"b', "c"], "n": [1, 2.5, math.inf]}
+
+
+def test_a_list_of_several_types_is_a_list_of_texts() -> None:
+    shape = ResultShape(("s",), ("s",), ("strings",))
+    rows = shape.flat(batch_of([('["a",1,true]', 5, 35)], ("s",)))
+    assert rows.to_pylist() == [{"s": ["a", "1", "true"], "ts": 5, "exp": 35}]
+
+
 @given(case=cases())
 def test_parquet_has_the_rows(case: tuple[ResultShape, list[list[Row]]]) -> None:
     shape, batches = case

@@ -65,6 +65,11 @@ def test_the_algebra_of_answers(query: str, algebra: str) -> None:
             "WINDOW 9 EMIT ON EXIT EVERY 3",
         ),
         (
+            "SELECT x, collect(DISTINCT e.n) AS ns, collect(y) AS ys "
+            "MATCH (x)-[e:a]->(y) ON s WINDOW (9)",
+            "Answer(x, collect(distinct e.n) as ns, collect(y) as ys) <- a(x, y) as e. WINDOW 9",
+        ),
+        (
             "SELECT x, y, count(e) AS c MATCH (x)-[e:a]->(z), (y)-[:b]->() ON s WINDOW (9) "
             "WHERE (y) = (z) EMIT SNAPSHOT",
             "Answer(x, y, count(*) as c) <- a(x, y) as e, b(y, _). WINDOW 9 EMIT SNAPSHOT",
@@ -87,6 +92,31 @@ def test_gcore_means_what_rules_mean(gcore: str, rules: str) -> None:
             "SELECT sum(e.n) / 2 AS m MATCH (x)-[e:a]->() ON s WINDOW (9)",
             "E-AGG",
             "only in the final result",
+        ),
+        (
+            "SELECT x, collect(y) + 1 AS m MATCH (x)-[:a]->(y) ON s WINDOW (9)",
+            "E-AGG",
+            "only in the final result",
+        ),
+        (
+            "L(x, collect(y) as ys) <- a(x, y). Answer(x, ys) <- L(x, ys), b(x, _). WINDOW 9",
+            "E-AGG",
+            "ys is a list, and other rules cannot read it",
+        ),
+        (
+            "Answer(x, collect(y) as ys) <- a(x, y) ORDER BY x LIMIT 3. WINDOW 9",
+            "E-AGG",
+            "ys is a list, and a LIMIT cannot read it",
+        ),
+        ("Answer(collect(*) as n) <- a(x, y). WINDOW 9", "E-SYNTAX", r"only count takes \*"),
+        ("Answer(x) <- a(x, y), collect(y) > 1. WINDOW 9", "E-AGG", "column of a head by itself"),
+        ("Answer(collect(e) as n) <- a(x, y) as e. WINDOW 9", "E-PROPERTY", "edge"),
+        ("Answer(collect(p) as n) <- x a+ y as p. WINDOW 9", "E-PATHVAR", "path"),
+        (
+            "Answer(x, collect(y) as ys) <- a(x, y). "
+            "Answer(x, collect(distinct y) as ys) <- b(x, y). WINDOW 9",
+            "E-AGG",
+            "differ",
         ),
         ("SELECT x, count(*) MATCH (x)-[:a]->() ON s WINDOW (9)", "E-SYNTAX", "needs a name"),
     ],

@@ -1,0 +1,144 @@
+"""Plans that group the rows of each partition first, with each of the features they go with."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+
+import pytest
+from hypothesis import given, note
+from hypothesis import strategies as st
+
+from headrace.algebra.physical import AggregateRows
+from headrace.algebra.plan import PhysicalPlan
+from headrace.optimizer import SearchResult
+from tests.executor.spark.chain import Chain
+from tests.oracles.conditions import Compare, Lit, Prop, Vert
+from tests.oracles.judgement import Line
+from tests.oracles.query import Atom, Derived, Not, Query, Rule, Source, Var, text
+from tests.oracles.roots import Agg, Emit
+from tests.oracles.snapshot import Truth
+from tests.properties.plans import THOROUGH, optimized, read_back
+from tests.properties.running import judge, lines_of, rows_of_edges
+from tests.properties.test_deletions import Deleting, deleting
+from tests.properties.test_deletions import judge as judge_deleting
+from tests.strategies.amount import examples
+from tests.strategies.queries import Case
+from tests.strategies.roots import root_cases
+from tests.strategies.streams import long_stream
+
+X, Y, Z = Var("x"), Var("y"), Var("z")
+EDGES = (Atom("a", X, Y, "e"), Atom("b", Y, Z))
+COUNTS = (("n", Agg("count")), ("c", Agg("count", Prop("e", "n"))))
+ENDS = (("n", Agg("min", Prop("e", "n"))), ("c", Agg("max", Vert("y"))))
+PAIRS = Rule("Pairs", ("x", "z", "n"), EDGES, (), COUNTS[:1])
+
+RULES: dict[str, tuple[tuple[Rule, ...], Emit | None]] = {
+    "counts without keys": ((Rule("Answer", ("n", "c"), EDGES, (), COUNTS),), None),
+    "counts by the end of a join": ((Rule("Answer", ("x", "n", "c"), EDGES, (), COUNTS),), None),
+    "least and greatest of a scan": (
+        (Rule("Answer", ("x", "n", "c"), EDGES[:1], (), ENDS),),
+        None,
+    ),
+    "least and greatest of a join": ((Rule("Answer", ("z", "n", "c"), EDGES, (), ENDS),), None),
+    "reported": ((Rule("Answer", ("n", "x"), EDGES, (), COUNTS[:1]),), Emit("snapshot", 3)),
+    "new values reported": ((Rule("Answer", ("n",), EDGES, (), COUNTS[:1]),), Emit("entering", 2)),
+    "read by another rule": (
+        (
+            PAIRS,
+            Rule(
+                "Answer",
+                ("x", "n"),
+                (Derived("Pairs", (X, Z, Var("n"))),),
+                (Compare(Vert("n"), ">", Lit(1)),),
+            ),
+        ),
+        None,
+    ),
+    "over negated parts": (
+        (Rule("Answer", ("x", "n"), EDGES, (), COUNTS[:1], (Not((Atom("b", X, Y),)),)),),
+        None,
+    ),
+    "of counts": (
+        (
+            PAIRS,
+            Rule(
+                "Answer",
+                ("m",),
+                (Derived("Pairs", (X, Z, Var("n"))),),
+                (),
+                (("m", Agg("max", Vert("n"))),),
+            ),
+        ),
+        None,
+    ),
+}
+
+
+def _case(name: str, seed: int = 2) -> Case:
+    rules, emit = RULES[name]
+    window = Source("s", 6, 2)
+    query = Query(rules, (("a", window), ("b", window)), (("n", "integer"),), emit=emit)
+    edges = long_stream(seed, ("a", "b"), ("0", "1", "2"), 36, 1.2)
+    return Case(query, tuple([replace(e, properties=(("n", k % 5),)) for k, e in enumerate(edges)]))
+
+
+def is_partial(plan: PhysicalPlan) -> bool:
+    """Whether an aggregation of a plan is of the rows of each partition."""
+    operators = (node.operator for node in plan.nodes)
+    return any(isinstance(o, AggregateRows) and o.partial is True for o in operators)
+
+
+def _partial(found: SearchResult, most: int, seed: int) -> list[PhysicalPlan]:
+    """Plans with partial aggregates, of a sample of all plans."""
+    return list(islice(filter(is_partial, found.plans.sample(60, seed)), most))
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_plans_are_right_at_every_instant(name: str) -> None:
+    case = _case(name)
+    truth = Truth(case.query, case.edges)
+    assert any(map(truth.at, truth.changes)), text(case.query)
+    plans = _partial(optimized(case, replace(THOROUGH, parallelism=3)), 4, 1)
+    assert plans, text(case.query)
+    for number, plan in enumerate(plans):
+        judge(truth, plan, lines_of(case, read_back(plan), (1, 3, 1000)[number % 3]))
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_plans_over_deletions_are_right(name: str) -> None:
+    of = deleting(_case(name), 7)
+    found = optimized(of.case, replace(THOROUGH, parallelism=2), deletions=of.streams)
+    plans = _partial(found, 2, 1)
+    assert plans, text(of.case.query)
+    for plan in plans:
+        judge_deleting(of, read_back(plan), 3)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", RULES)
+def test_partitions_that_are_rebuilt_after_each_batch_continue(name: str) -> None:
+    case = _case(name)
+    rows = rows_of_edges(case.query, case.edges)
+    for plan in _partial(optimized(case, replace(THOROUGH, parallelism=2)), 2, 3):
+        chain = Chain(plan, 5)
+        for start in range(0, len(rows), 5):
+            chain.another_worker(gone=True)
+            chain.batch(rows[start : start + 5], end=start + 5 >= len(rows))
+        judge(Truth(case.query, case.edges), plan, [Line(*result) for result in chain.results])
+
+
+@pytest.mark.long
+@given(
+    case=root_cases(aggregates=True),
+    seed=st.integers(0, 999),
+    partitions=st.integers(2, 4),
+    deletes=st.booleans(),
+)
+@examples(100)
+def test_plans_of_random_queries(case: Case, seed: int, partitions: int, deletes: bool) -> None:
+    note(text(case.query))
+    of = deleting(case, seed) if deletes else Deleting(case, frozenset(), ())
+    found = optimized(case, replace(THOROUGH, parallelism=partitions), seed, deletions=of.streams)
+    for plan in _partial(found, 2, seed):
+        judge_deleting(of, read_back(plan), (1, 3, 1000)[seed % 3])
