@@ -11,6 +11,7 @@ def test_the_oracle_imports_the_standard_library_and_itself_alone() -> None:
         "__future__",
         "collections",
         "dataclasses",
+        "decimal",
         "fractions",
         "functools",
         "itertools",
