@@ -155,10 +155,13 @@ def aggregates(
     return "  ".join([f"{shown}{by}{at}", *marks]).lstrip()
 
 
-def first_rows(order: Order, limit: int, columns: Sequence[str], *, partial: bool = False) -> str:
+def first_rows(
+    order: Order, limit: int, columns: Sequence[str], *, offset: int = 0, partial: bool = False
+) -> str:
     """``first 10 by n desc, x``; without an order the rows are ordered by their columns.
 
-    With ``partial``, ``first 10 of each partition by n desc, x``.
+    With ``partial``, ``first 10 of each partition by n desc, x``; after an offset,
+    ``first 10 after 5 by n desc, x``.
     """
     shown = [
         f"{name}{' desc' * (direction == 'desc')}"
@@ -166,7 +169,7 @@ def first_rows(order: Order, limit: int, columns: Sequence[str], *, partial: boo
             order, chosen(columns, [column for column, _ in order]), strict=True
         )
     ]
-    where = " of each partition" * partial
+    where = f" after {offset}" * bool(offset) + " of each partition" * partial
     return f"first {limit}{where}{' by ' * bool(shown)}{', '.join(shown)}"
 
 

@@ -204,15 +204,19 @@ def _values_of_keys(source: Characteristics, keys: Sequence[int]) -> list[float]
 def first_rows(source: Characteristics, top: Top, partitions: int = 1) -> Characteristics:
     """τ, which the thesis does not have: p = min(k, p1) rows for a limit of k.
 
-    The first rows of each of n partitions are p = min(n·k, p1).
+    The first rows of each of n partitions are p = min(n·k, p1). After an offset of m,
+    min(k, p1 - m) of the first k + m rows are in the result, and a row that comes to these moves
+    another one on.
 
     A row that arrives is one of the first with the chance s = p/p1. It ends when it expires, or
     when another row pushes it out, and begins again when a row before it ends. In the long run as
     many rows begin for want of an earlier row as are pushed out, so rO is at most 2·s·r1.
     """
-    population = min(kept_rows(top, partitions), source.population)
-    share = population / source.population if source.population else 1.0
+    kept = min(kept_rows(top, partitions), source.population)
+    share = kept / source.population if source.population else 1.0
+    population = max(kept - top.offset, 0.0)
     rate = source.arrival_rate * (1.0 if share == 1 else min(2 * share, 1.0))
+    rate = rate if population else 0.0
     most = max(population, 1.0)
     return replace(
         source,
@@ -229,8 +233,8 @@ def first_rows(source: Characteristics, top: Top, partitions: int = 1) -> Charac
 
 
 def kept_rows(top: Top, partitions: int) -> float:
-    """The most rows that τ keeps: as many as its limit, on each partition if it is partial."""
-    return min(float(top.limit), LARGEST) * (partitions if top.partial else 1)
+    """The most rows that τ keeps: to its limit after its offset, on each partition if partial."""
+    return min(float(top.limit + top.offset), LARGEST) * (partitions if top.partial else 1)
 
 
 def witnessed(source: Characteristics, witness: Witness, reading: Reading) -> Characteristics:

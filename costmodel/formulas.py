@@ -357,16 +357,17 @@ AGGREGATE_WITH_LISTS = Formula(
 """Ours: each of the l lists of a result is written anew, with the m values of its group."""
 TOP = Formula(
     None,
-    "ri p h rO Uh Upq Ph CO",
+    "ri p h x rO Uh Upq Ph CO",
     "I = Uh + Upq · log(p)",
     "E = Uh + Upq · log(p)",
-    "F = 2 · Upq · log(h) + Ph",
+    "F = 2 · x · Upq · log(h) + Ph",
     "cost = ri · (I + Ph + E) + rO · (F + CO)",
 )
 """Ours: a row is compared with the last of the first rows when it comes. It enters the set of the
 rows, the queue of expiries and the heap of the rows that are not among the first, and leaves them
 again. Most rows stay near the bottom of both heaps, so that these cost as one queue. A row that is
-emitted enters or leaves the heap of the h first rows, in exchange for another row."""
+emitted enters or leaves the heap of the h first rows, in exchange for another row. With an offset
+the first rows lie in two heaps more, on both sides of the offset (x = 2), else x = 1."""
 WITNESS = Formula(
     None,
     "ri p re pe n k rO Uh Upq Ph CO",

@@ -59,7 +59,13 @@ COSTS[physical.ReportRows] = lambda m, o, out, i: (
 )
 COSTS[physical.TopRows] = lambda m, o, out, i: (
     formulas.TOP,
-    (i[0].arrival_rate, i[0].population, min(float(o.limit), LARGEST), out.arrival_rate),
+    (
+        i[0].arrival_rate,
+        i[0].population,
+        min(float(o.kept), LARGEST),
+        2 if o.offset else 1,
+        out.arrival_rate,
+    ),
 )
 COSTS[physical.Exchange] = lambda m, o, out, i: (
     formulas.EXCHANGE,

@@ -438,7 +438,10 @@ class TopByHeaps(ImplementationRule[logical.Top]):
 
     def implement(self, operator: logical.Top) -> Iterator[PhysicalOperator]:
         yield physical.TopRows(
-            operator.order, operator.limit, partial=True if operator.partial else None
+            operator.order,
+            operator.limit,
+            partial=True if operator.partial else None,
+            offset=operator.offset or None,
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from ..algebra.logical import Top
@@ -17,7 +16,8 @@ class TopOfEachPartition(TransformationRule):
 
     Always valid: a row that is one of the first k of all has fewer than k rows before it, and fewer
     than k on its partition. So an EXCHANGE between both moves k rows of each partition, and those
-    that replace them, in place of all rows. Applied over several partitions alone.
+    that replace them, in place of all rows. With an offset of m, the first k + m are kept. Applied
+    over several partitions alone.
     """
 
     name = "TopOfEachPartition"
@@ -36,7 +36,7 @@ class TopOfEachPartition(TransformationRule):
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
         top = _top(match.root)
-        yield Expression(top, (Expression(replace(top, partial=True), (match["s"],)),))
+        yield Expression(top, (Expression(top.of_each_partition, (match["s"],)),))
 
 
 def _top(expression: GroupExpression) -> Top:

@@ -24,7 +24,7 @@ LIMITS = declared(
 
 @dataclass(frozen=True, slots=True)
 class Top(LogicalOperator):
-    """τ: at each instant the first ``limit`` of the rows that are valid.
+    """τ: at each instant the first ``limit`` of the rows that are valid, after ``offset`` others.
 
     The result is not monotone: a row ends when rows before it begin, and begins when they end, so
     its consumers read deletions.
@@ -33,11 +33,13 @@ class Top(LogicalOperator):
         order: the order of the rows; all further columns, ascending, make it total.
         limit: the number of rows, at least 1.
         partial: whether the first rows of each partition are kept: all first rows, and some more.
+        offset: the number of rows that are left out before the first one; 0 if ``partial``.
     """
 
     order: Order
     limit: int
     partial: bool = False
+    offset: int = 0
 
     op: ClassVar[str] = "TOP"
 
@@ -45,6 +47,11 @@ class Top(LogicalOperator):
     def by_partition(self) -> bool:
         """Whether each partition keeps rows of its own."""
         return self.partial
+
+    @property
+    def of_each_partition(self) -> Top:
+        """The operator that keeps all rows of a partition which this one may need."""
+        return replace(self, partial=True, limit=self.limit + self.offset, offset=0)
 
     @property
     def form(self) -> Form:
@@ -60,4 +67,6 @@ class Top(LogicalOperator):
 
     def arguments(self, names: InputNames) -> str:
         """``first 10 by n desc, x``, ``first 10 of each partition by n desc, x``."""
-        return notation.first_rows(self.order, self.limit, names.columns[0], partial=self.partial)
+        return notation.first_rows(
+            self.order, self.limit, names.columns[0], offset=self.offset, partial=self.partial
+        )

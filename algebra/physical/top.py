@@ -33,7 +33,7 @@ from .base import (
 @registered
 @dataclass(frozen=True, slots=True)
 class TopRows(PhysicalOperator):
-    """Keeps the first ``limit`` of the valid rows in an order.
+    """Keeps the first ``limit`` of the valid rows in an order, after ``offset`` others.
 
     The rows of an instant count together, once application time has passed it. The result has
     deletions over any input: a row is retracted when rows before it push it out, and begins when
@@ -49,12 +49,14 @@ class TopRows(PhysicalOperator):
         update_pattern: the variant for an input with deletions, which has to be coalesced; null
             without deletions.
         partial: true if each partition keeps its own first rows; null if all rows are compared.
+        offset: the number of rows that are left out before the first one; null for none.
     """
 
     order: Order
     limit: int
     update_pattern: WithDeletions = field(default=None, hash=False)
     partial: Literal[True] | None = None
+    offset: int | None = None
     op: Literal["TOP_K"] = "TOP_K"
 
     retracts: ClassVar[bool] = True
@@ -76,6 +78,11 @@ class TopRows(PhysicalOperator):
         return "dropped"
 
     @property
+    def kept(self) -> int:
+        """The number of first rows among which the result is found."""
+        return self.limit + (self.offset or 0)
+
+    @property
     def lookback(self) -> int:
         """One tick: the changes of the present tick are open, and follow from earlier rows."""
         return 1
@@ -83,7 +90,8 @@ class TopRows(PhysicalOperator):
     def check_bounds(self, inputs: int) -> None:
         """Checks the number of columns, and that the limit is a number of rows."""
         at_most(len(self.order), WIDEST, "columns")
-        require(0 < self.limit < 1 << 62, "its limit is not a number of rows")
+        require(0 < self.limit < 1 << 61, "its limit is not a number of rows")
+        require(0 <= (self.offset or 0) < 1 << 61, "its offset is not a number of rows")
 
     def output_width(self, inputs: Sequence[int]) -> int:
         width = one_input(inputs)
@@ -91,6 +99,8 @@ class TopRows(PhysicalOperator):
         require_columns(columns, width)
         require(len(set(columns)) == len(columns), "a column occurs twice in its order")
         require(self.limit > 0, "its limit is not a number of rows")
+        require((self.offset or 0) >= 0, "its offset is not a number of rows")
+        require(not (self.partial and self.offset), "no row of a partition is left out")
         return width
 
     def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
@@ -131,5 +141,9 @@ class TopRows(PhysicalOperator):
     def arguments(self, names: InputNames) -> str:
         """``first 10 by n desc, x``, ``first 10 of each partition by n desc, x``."""
         return notation.first_rows(
-            self.order, self.limit, names.columns[0], partial=bool(self.partial)
+            self.order,
+            self.limit,
+            names.columns[0],
+            offset=self.offset or 0,
+            partial=bool(self.partial),
         )

@@ -4,6 +4,10 @@ The valid rows lie in two heaps. The *first* heap has the first rows up to the l
 them on top; the *rest* has the others, the first of them on top. A row that comes is compared with
 the last of the first rows alone, and no other row is looked at unless the row is one of the first.
 
+With an offset, the first heap has as many rows more. Each of its rows lies in another heap, too:
+the *skipped* rows before the offset, the last of them on top, and the *shown* ones after it, the
+first of them on top. Only these are results. Without an offset all of the first heap are shown.
+
 All rows of one instant are one change. A call reads whole instants: those of the batch, and those
 at which a row expires. At each instant it applies all changes, then compares each row that was or
 is one of the first with the *open* row, the one emitted last: a row begins, is retracted, or is
@@ -43,25 +47,28 @@ from .store import COUNT
 from .tables import EMPTY
 from .vertices import BOOLEAN, INTEGER, LENGTH, MISSING, START, STRING
 
-# The header: the limit; the step within the present instant, and that instant; the first row of the
-# batch in the instant, the first one behind it, and the current one; the rows in the two heaps; the
+# The header: the rows that the first heap has at most, and those of them that are skipped; the step
+# within the present instant, and that instant; the first row of the
+# batch in the instant, the first one behind it, and the current one; the rows in each heap; the
 # rows that changed at the instant, and the next of them to compare; and the results written.
 (
-    LIMIT, STEP, NOW, BEGIN, END, ROW, FIRSTS, RESTS, CHANGED, COMPARED, OUT, HEADER_FIELDS,
-) = range(12)  # fmt: skip
+    KEPT, OFFSET, STEP, NOW, BEGIN, END, ROW, FIRSTS, RESTS, SKIPS, SHOWNS, CHANGED, COMPARED, OUT,
+    HEADER_FIELDS,
+) = range(15)  # fmt: skip
 _BETWEEN, _APPLY, _EXPIRE, _COMPARE = range(4)
 
 # Fields of a row: its position in its heap, positive in the first one, negative in the rest, 0 if
 # it is not valid; whether it changed at the present instant; the expiry of its open row, 0 without
-# one; and its prefix.
-_PLACE, _IS_CHANGED, _OPEN, _PREFIX, ROW_FIELDS = (
-    FIRST_OWN, SECOND_OWN, EXPIRING_FIELDS, EXPIRING_FIELDS + 1, EXPIRING_FIELDS + 2,
+# one; its prefix; and its position in the other heap of a first row, positive among the shown,
+# negative among the skipped, 0 in neither.
+_PLACE, _IS_CHANGED, _OPEN, _PREFIX, _SIDE, ROW_FIELDS = (
+    FIRST_OWN, SECOND_OWN, *range(EXPIRING_FIELDS, EXPIRING_FIELDS + 4),
 )  # fmt: skip
 OWN_FIELDS = ROW_FIELDS - EXPIRING_FIELDS
 """The fields beyond those of a value with an expiry."""
 
-FIRST, REST = 0, 1
-"""The heaps."""
+FIRST, REST, SKIPPED, SHOWN = 0, 1, 2, 3
+"""The heaps; the last two only with an offset."""
 
 _STRINGS, _TRUTHS = 0x7FF1 << 48, 0x7FF2 << 48
 """The prefixes of the empty string and of false, above those of all numbers."""
@@ -76,7 +83,7 @@ class Tops(NamedTuple):
         header: int64[HEADER_FIELDS].
         values: the valid values, with :data:`ROW_FIELDS` fields.
         order: int64[columns, 2]: each column of the rows in the order, and whether it descends.
-        heaps: int64[2, 1 + capacity of the store, 2].
+        heaps: int64[2, 1 + capacity of the store, 2]; with an offset there are four heaps.
         changed: int64[capacity of the store], the rows that changed at the present instant.
         texts: the dictionary's arrays; no nodes.
     """
@@ -146,14 +153,14 @@ def _apply(state: Tops, batch: Input) -> bool:
                 _leave(state, row)
         elif row != EMPTY and is_valid(values, row):
             extend(values, row, expiry)
-            if held.rows[row, width + _PLACE] > 0:
+            if _is_shown(state, row):
                 _mark(state, row)
         else:
             if row == EMPTY:
                 if held.header[COUNT] == held.rows.shape[0]:
                     return False
                 row = new_row(values, batch.columns, i)
-                held.rows[row, width + _OPEN] = 0
+                held.rows[row, width + _OPEN] = held.rows[row, width + _SIDE] = 0
                 held.rows[row, width + _PREFIX] = _prefix(state, row)
             enqueue(values, row, expiry)
             _enter(state, row)
@@ -172,7 +179,7 @@ def _compare(state: Tops, out: IntArray) -> bool:
         h[COMPARED] = k
         row = state.changed[k]
         opened = rows[row, width + _OPEN]
-        expiry = rows[row, width + EXPIRY] if rows[row, width + _PLACE] > 0 else 0
+        expiry = rows[row, width + EXPIRY] if _is_shown(state, row) else 0
         if opened <= now:
             opened = 0
         if expiry != opened:
@@ -198,7 +205,15 @@ def _write(state: Tops, row: int, exp: int, out: IntArray) -> None:
     h[OUT] += 1
 
 
-# -- the two heaps ---------------------------------------------------------------------------------
+# -- the heaps -------------------------------------------------------------------------------------
+
+
+@kernel
+def _is_shown(state: Tops, row: int) -> bool:
+    """Whether a row is a result."""
+    width = state.values.held.columns.shape[0]
+    place = _PLACE if state.header[OFFSET] == 0 else _SIDE
+    return state.values.held.rows[row, width + place] > 0
 
 
 @kernel
@@ -206,9 +221,9 @@ def _enter(state: Tops, row: int) -> None:
     """Puts a row that became valid into its heap; the last of the first rows may go to the rest."""
     h, heaps = state.header, state.heaps
     prefix = state.values.held.rows[row, state.values.held.columns.shape[0] + _PREFIX]
-    if h[FIRSTS] < h[LIMIT]:
+    if h[FIRSTS] < h[KEPT]:
         _push(state, FIRST, prefix, row)
-        _mark(state, row)
+        _include(state, prefix, row)
         return
     last_prefix, last = heaps[FIRST, 1, 0], heaps[FIRST, 1, 1]
     if not _is_before(state, prefix, row, last_prefix, last):
@@ -216,8 +231,8 @@ def _enter(state: Tops, row: int) -> None:
         return
     _move_down(state, FIRST, 1, prefix, row)
     _push(state, REST, last_prefix, last)
-    _mark(state, row)
-    _mark(state, last)
+    _include(state, prefix, row)
+    _exclude(state, last)
 
 
 @kernel
@@ -229,16 +244,56 @@ def _leave(state: Tops, row: int) -> None:
     held.rows[row, width + _PLACE] = 0
     if place > 0:
         _take(state, FIRST, place)
-        _mark(state, row)
+        _exclude(state, row)
         if h[RESTS] > 0:
             prefix, first = state.heaps[REST, 1, 0], state.heaps[REST, 1, 1]
             _take(state, REST, 1)
             _push(state, FIRST, prefix, first)
-            _mark(state, first)
-        return
-    _take(state, REST, -place)
+            _include(state, prefix, first)
+    else:
+        _take(state, REST, -place)
     if held.rows[row, width + _IS_CHANGED] == 0:
         remove(held, row)
+
+
+@kernel
+def _include(state: Tops, prefix: int, row: int) -> None:
+    """Counts a row that came into the first heap among the skipped or the shown rows."""
+    h, heaps = state.header, state.heaps
+    if h[OFFSET] == 0:
+        _mark(state, row)
+        return
+    if h[SKIPS] < h[OFFSET]:
+        _push(state, SKIPPED, prefix, row)
+        return
+    last_prefix, last = heaps[SKIPPED, 1, 0], heaps[SKIPPED, 1, 1]
+    if _is_before(state, prefix, row, last_prefix, last):
+        _move_down(state, SKIPPED, 1, prefix, row)
+        prefix, row = last_prefix, last
+    _push(state, SHOWN, prefix, row)
+    _mark(state, row)
+
+
+@kernel
+def _exclude(state: Tops, row: int) -> None:
+    """Takes a row that left the first heap out of the skipped or the shown rows."""
+    h, held = state.header, state.values.held
+    width = held.columns.shape[0]
+    if h[OFFSET] == 0:
+        _mark(state, row)
+        return
+    side = held.rows[row, width + _SIDE]
+    held.rows[row, width + _SIDE] = 0
+    if side > 0:
+        _take(state, SHOWN, side)
+        _mark(state, row)
+        return
+    _take(state, SKIPPED, -side)
+    if h[SHOWNS] > 0:
+        prefix, first = state.heaps[SHOWN, 1, 0], state.heaps[SHOWN, 1, 1]
+        _take(state, SHOWN, 1)
+        _push(state, SKIPPED, prefix, first)
+        _mark(state, first)
 
 
 @kernel
@@ -300,13 +355,14 @@ def _move_down(state: Tops, side: int, at: int, prefix: int, row: int) -> None:
 def _place(state: Tops, side: int, at: int, prefix: int, row: int) -> None:
     held = state.values.held
     state.heaps[side, at, 0], state.heaps[side, at, 1] = prefix, row
-    held.rows[row, held.columns.shape[0] + _PLACE] = at if side == FIRST else -at
+    place = _PLACE if side in (FIRST, REST) else _SIDE
+    held.rows[row, held.columns.shape[0] + place] = at if side in (FIRST, SHOWN) else -at
 
 
 @kernel
 def _is_above(state: Tops, side: int, prefix: int, row: int, other_prefix: int, other: int) -> bool:
-    """Whether a row belongs above another one: behind it among the first, before it in the rest."""
-    if side == FIRST:
+    """Whether a row belongs above another one: behind it where the last row is on top."""
+    if side in (FIRST, SKIPPED):
         return _is_before(state, other_prefix, other, prefix, row)
     return _is_before(state, prefix, row, other_prefix, other)
 

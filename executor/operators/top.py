@@ -21,17 +21,16 @@ from .valid_values import ValidValues
 class OrderedValues(ValidValues):
     """A store of values with their places in the heaps of first and further rows."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, heaps: int) -> None:
         super().__init__(width, kernel.OWN_FIELDS)
-        self.heaps: IntArray = np.empty((2, self.capacity + 1, 2), np.int64)
+        self.heaps: IntArray = np.empty((heaps, self.capacity + 1, 2), np.int64)
         self.changed: IntArray = np.empty(self.capacity, np.int64)
 
     def enlarge(self) -> None:
         """Doubles the space; all rows keep their numbers."""
         super().enlarge()
-        first, rest = self.heaps
         length = self.capacity + 1
-        self.heaps = np.stack([enlarged(first, length), enlarged(rest, length)])
+        self.heaps = np.stack([enlarged(heap, length) for heap in self.heaps])
         self.changed = enlarged(self.changed, self.capacity)
 
     @property
@@ -52,10 +51,10 @@ class TopOperator:
         self._width = width
         order = [(column, direction == "desc") for column, direction in total(top.order, width)]
         self._order: IntArray = np.array(order, np.int64).reshape(width, 2)
-        self._values = OrderedValues(width)
+        self._values = OrderedValues(width, 4 if top.offset else 2)
         self._waiting = Batch.empty(width)
         self._h: IntArray = np.zeros(kernel.HEADER_FIELDS, np.int64)
-        self._h[kernel.LIMIT] = top.limit
+        self._h[kernel.KEPT], self._h[kernel.OFFSET] = top.kept, top.offset or 0
         self._no_nodes: IntArray = np.empty((0, ordered.NODE_FIELDS), np.int64)
 
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:

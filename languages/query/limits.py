@@ -63,10 +63,14 @@ def check_limits(rules: Sequence[Rule]) -> None:
             )
 
 
-def limit_of(rules: Sequence[Rule]) -> tuple[Order, int] | None:
-    """The order over the columns of a head, and its number of rows; None without a limit."""
+def limit_of(rules: Sequence[Rule]) -> tuple[Order, int, int] | None:
+    """The order over the columns of a head, its number of rows, and of those left out before.
+
+    None without a limit.
+    """
     for rule in rules:
         if rule.limit is not None:
             order = rule.limit.order
-            return tuple([(rule.variables.index(n), d) for n, d in order]), rule.limit.rows
+            columns = tuple([(rule.variables.index(n), d) for n, d in order])
+            return columns, rule.limit.rows, rule.limit.offset
     return None

@@ -183,17 +183,19 @@ class OptionalPart:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """``ORDER BY column DESC, column LIMIT rows``: the first rows of a head at each instant.
+    """``ORDER BY column DESC, column LIMIT rows OFFSET offset``: first rows at each instant.
 
     Attributes:
         order: columns of the head with their directions; the other columns follow, ascending.
         rows: the number of rows.
         location: the place in the text.
+        offset: the number of rows that are left out before the first one.
     """
 
     order: tuple[tuple[str, Direction], ...]
     rows: int
     location: Location = field(compare=False)
+    offset: int = 0
 
 
 @dataclass(frozen=True, slots=True)

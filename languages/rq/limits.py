@@ -1,4 +1,4 @@
-"""Parses ORDER BY and LIMIT of RQ."""
+"""Parses ORDER BY, LIMIT and OFFSET of RQ."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..query.regular_query import Limit
 
 
 class Limits(Transformer[Token, Any]):
-    """One method for each grammar rule of ORDER BY and LIMIT."""
+    """One method for each grammar rule of ORDER BY, LIMIT and OFFSET."""
 
     def order(self, parts: list[Token]) -> tuple[str, Direction]:
         """A column, with or without its direction."""
@@ -23,20 +23,26 @@ class Limits(Transformer[Token, Any]):
         return name, "desc" if descends else "asc"
 
     def limit(self, parts: list[Any]) -> Limit:
-        """``ORDER BY n DESC, x LIMIT 100``.
+        """``ORDER BY n DESC, x LIMIT 100 OFFSET 20``.
 
         Raises:
-            QueryError: E-ORDER for an order without a limit.
+            QueryError: E-ORDER for an order or an offset without a limit.
         """
-        first, last = parts[0], parts[-1]
-        if not isinstance(last, Token):
+        first = parts[0]
+        tokens = {part.type: part for part in parts if isinstance(part, Token)}
+        columns = tuple(part for part in parts if not isinstance(part, Token))
+        if "LIMIT_TO" not in tokens:
+            what = "ORDER BY" if columns else "OFFSET"
             raise QueryError(
                 "E-ORDER",
-                "an answer is a set of rows, so ORDER BY needs a LIMIT",
+                f"an answer is a set of rows, so {what} needs a LIMIT",
                 at=location_of(first),
-                text="ORDER BY",
+                text=what,
                 hint="write how many of the first rows count, as in ORDER BY n DESC LIMIT 10, "
                 "or sort the answers after the query",
             )
-        columns = tuple(part for part in parts if not isinstance(part, Token))
-        return Limit(columns, int(last.split()[-1]), location_of(first))
+        rows, offset = (
+            int(tokens[kind].split()[-1]) if kind in tokens else 0
+            for kind in ("LIMIT_TO", "OFFSET_TO")
+        )
+        return Limit(columns, rows, location_of(first), offset)

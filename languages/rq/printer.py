@@ -77,7 +77,7 @@ def _limit(limit: Limit | None) -> str:
         return ""
     order = [name_text(name) + " DESC" * (direction == "desc") for name, direction in limit.order]
     by = f" ORDER BY {', '.join(order)}" if order else ""
-    return f"{by} LIMIT {limit.rows}"
+    return f"{by} LIMIT {limit.rows}" + f" OFFSET {limit.offset}" * bool(limit.offset)
 
 
 _DIFFERENT = " DIFFERENT EDGES"

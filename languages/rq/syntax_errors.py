@@ -33,6 +33,7 @@ _WORDS = {
     "_SLIDE": "SLIDE",
     "ORDER_BY": "ORDER BY",
     "LIMIT_TO": "LIMIT and a number",
+    "OFFSET_TO": "OFFSET and a number",
     "ASC": "ASC",
     "DESC": "DESC",
     "INT": "a whole number",

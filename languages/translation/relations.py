@@ -142,11 +142,11 @@ def filtered(relation: Relation, predicate: Predicate) -> Relation:
     return over(Filter(predicate), [relation], relation.types)
 
 
-def first_rows(relation: Relation, order: Order, limit: int) -> Relation:
-    """The first rows in an order at each instant."""
+def first_rows(relation: Relation, order: Order, limit: int, offset: int = 0) -> Relation:
+    """The first rows in an order at each instant, after some that are left out."""
     if relation.empty:
         return relation
-    return over(Top(order, limit), [relation], relation.types)
+    return over(Top(order, limit, offset=offset), [relation], relation.types)
 
 
 def projected(relation: Relation, columns: Sequence[int]) -> Relation:

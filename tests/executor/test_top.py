@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headrace.algebra.orders import Order, shortest, total
+from headrace.algebra.orders import shortest, total
 from headrace.algebra.physical import TopRows
 from headrace.algebra.properties import ANY, BROADCAST, NOTHING, SINGLE, UpdatePattern, hashed
 from headrace.executor.batch import FOREVER
@@ -39,6 +39,10 @@ TOPS = {
     "by the first": TopRows((), 1),
     "by both": TopRows(((1, "asc"), (0, "desc")), 3),
     "more than there are": TopRows(((1, "desc"),), 1000),
+    "the second": TopRows(((1, "desc"),), 1, offset=1),
+    "after two": TopRows(((1, "asc"), (0, "desc")), 2, offset=2),
+    "all but the first": TopRows((), 1000, offset=1),
+    "after more than there are": TopRows((), 3, offset=1000),
 }
 
 
@@ -72,11 +76,11 @@ def order_of(one: Any, other: Any) -> int:
     return (keys[0] > keys[1]) - (keys[0] < keys[1])
 
 
-def first_rows(order: Order, limit: int, rows: Values[int]) -> Values[int]:
-    """The first rows of a set of codes, by the values of the pool."""
+def first_rows(top: TopRows, rows: Values[int]) -> Values[int]:
+    """The first rows of a set of codes after the offset, by the values of the pool."""
 
     def compared(one: tuple[int, ...], other: tuple[int, ...]) -> int:
-        for column, direction in total(order, len(one)):
+        for column, direction in total(top.order, len(one)):
             a, b = POOL[one[column]], POOL[other[column]]
             if one[column] != other[column]:
                 if a is None or b is None:
@@ -84,7 +88,8 @@ def first_rows(order: Order, limit: int, rows: Values[int]) -> Values[int]:
                 return order_of(a, b) * (-1 if direction == "desc" else 1)
         return 0
 
-    return set(sorted(rows, key=cmp_to_key(compared))[:limit])
+    before = top.offset or 0
+    return set(sorted(rows, key=cmp_to_key(compared))[before : before + top.limit])
 
 
 def ended(operator: TopOperator, rows: Rows, width: int, cuts: Sequence[int]) -> list[Row]:
@@ -95,7 +100,7 @@ def ended(operator: TopOperator, rows: Rows, width: int, cuts: Sequence[int]) ->
 def hold(top: TopRows, found: Rows, rows: Rows) -> None:
     """Each snapshot is right, and a value has one row at most, which is never empty."""
     for t in changes([rows]):
-        assert valid(found, t) == first_rows(top.order, top.limit, valid(rows, t)), f"at {t}"
+        assert valid(found, t) == first_rows(top, valid(rows, t)), f"at {t}"
     assert [row.ts for row in found] == sorted(row.ts for row in found)
     assert all(row.ts < (row.exp if row.exp >= 0 else ~row.exp) for row in found)
     for t in {row.ts for row in found}:
@@ -134,14 +139,17 @@ def test_over_a_coalesced_input_with_deletions_it_has_the_right_snapshots(name: 
     codes=st.lists(st.integers(0, len(POOL) - 1), min_size=1, unique=True),
     descends=st.booleans(),
     limit=st.integers(1, len(POOL)),
+    offset=st.integers(0, 4),
 )
 @examples(60)
-def test_values_of_all_types_are_ordered(codes: list[int], descends: bool, limit: int) -> None:
-    top = TopRows(((0, "desc"),) if descends else (), limit)
+def test_values_of_all_types_are_ordered(
+    codes: list[int], descends: bool, limit: int, offset: int
+) -> None:
+    top = TopRows(((0, "desc"),) if descends else (), limit, offset=offset or None)
     found = ended(operator_of(top, 1), [Row((code,), 0, 5) for code in codes], 1, ())
     rows: Values[int] = {(code,) for code in codes}
-    assert {row.values for row in found} == first_rows(top.order, limit, rows)
-    assert len(found) == min(limit, len(codes))
+    assert {row.values for row in found} == first_rows(top, rows)
+    assert len(found) == max(min(limit, len(codes) - offset), 0)
 
 
 @given(rows=ports((2,), vertices=len(POOL)), cuts=CUTS)
@@ -152,14 +160,20 @@ def test_batches_do_not_change_the_rows(rows: tuple[list[Row], ...], cuts: Seque
     assert sorted(ended(operator_of(top), rows[0], 2, cuts)) == sorted(whole)
 
 
-@given(rows=ports((2,), vertices=len(POOL)), now=st.integers(0, 60))
+@given(
+    rows=ports((2,), vertices=len(POOL)),
+    now=st.integers(0, 60),
+    name=st.sampled_from(["by the last column, descending", "after two"]),
+)
 @examples(60)
-def test_the_rows_of_its_lookback_restore_the_state(rows: tuple[list[Row], ...], now: int) -> None:
+def test_the_rows_of_its_lookback_restore_the_state(
+    rows: tuple[list[Row], ...], now: int, name: str
+) -> None:
     """An operator that saw only the rows that its lookback keeps goes on like one that saw all.
 
     The rows of ``now`` came too, and their instant is not over.
     """
-    top = TOPS["by the last column, descending"]
+    top = TOPS[name]
     before = [row for row in rows[0] if row.ts <= now]
     after = [row for row in rows[0] if row.ts > now]
     kept = [row for row in before if row.exp > now - top.lookback]
@@ -176,6 +190,15 @@ def test_a_row_is_pushed_out_and_begins_again() -> None:
     assert found == [
         Row((0, 4), 0, 20), Row((1, 0), 4, 9), Row((0, 4), 4, ~20), Row((0, 4), 9, 20),
     ]  # fmt: skip
+
+
+def test_a_row_before_the_offset_moves_those_behind_it() -> None:
+    rows = [Row((0, 4), 0, 20), Row((1, 0), 4, 9)]
+    found = ended(operator_of(TopRows(((1, "desc"),), 1, offset=1)), rows, 2, ())
+    assert found == [Row((0, 4), 4, 20), Row((0, 4), 9, ~20)]
+    before = [Row((1, 0), 0, 20), Row((0, 4), 4, 9)]
+    again = ended(operator_of(TopRows((), 1, offset=1)), before, 2, ())
+    assert again == [Row((1, 0), 4, 20), Row((1, 0), 9, ~20)]
 
 
 def test_an_instant_counts_when_it_is_over() -> None:
@@ -208,17 +231,18 @@ def test_more_rows_may_change_at_an_instant_than_a_buffer_holds() -> None:
     assert len(found) == count
 
 
+@pytest.mark.parametrize("offset", [0, 5])
 @pytest.mark.parametrize("fresh", [False, True])
-def test_a_long_stream_in_one_batch(fresh: bool) -> None:
+def test_a_long_stream_in_one_batch(fresh: bool, offset: int) -> None:
     """So many rows that the store grows, and others leave it, within the batch."""
     rows, _ = stream(3, 12_000, len(POOL), fresh)
-    top = TopRows(((1, "desc"),), 7)
+    top = TopRows(((1, "desc"),), 7, offset=offset or None)
     operator = TopOperator(top, 2, integers(1 + max(code for row in rows for code in row.values)))
     found = ended(operator, rows, 2, ())
     instants = sorted({row.ts for row in rows})
     for t in instants[:: len(instants) // 12]:
-        first = sorted(valid(rows, t), key=lambda row: (-row[1], row[0]))[:7]
-        assert valid(found, t) == set(first)
+        first = sorted(valid(rows, t), key=lambda row: (-row[1], row[0]))
+        assert valid(found, t) == set(first[offset : offset + 7])
     assert operator.entries == 0
 
 
@@ -286,6 +310,8 @@ def test_its_rows_have_deletions_over_any_input() -> None:
         (TopRows(((2, "asc"),), 1), "no such column"),
         (TopRows(((1, "asc"), (1, "desc")), 1), "occurs twice"),
         (TopRows((), 0), "not a number of rows"),
+        (TopRows((), 1, offset=-1), "offset is not a number of rows"),
+        (TopRows((), 1, partial=True, offset=1), "no row of a partition is left out"),
     ],
 )
 def test_invalid_tops_are_refused(top: TopRows, problem: str) -> None:

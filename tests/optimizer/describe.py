@@ -142,10 +142,9 @@ def _parts(operator: Hashable, inputs: tuple[str, ...]) -> tuple[str, str, tuple
             return "AGGREGATE", _grouped(keys, map(str, calls)), inputs
         case logical.PartialAggregate(keys, calls):
             return "aggregate partially", _grouped(keys, map(str, calls)), inputs
-        case logical.Top(order, limit):
-            return "top", _first(order, limit), inputs
-        case physical.TopRows(order, limit):
-            return "TOP_K", _first(order, limit), inputs
+        case logical.Top() | physical.TopRows():
+            name = "top" if isinstance(operator, logical.Top) else "TOP_K"
+            return name, _first(operator), inputs
         case Witness(regex=path, labels=labels):
             return "witness", _over(path, labels), inputs
         case WitnessPaths(regex=path_text):
@@ -165,8 +164,10 @@ def _parts(operator: Hashable, inputs: tuple[str, ...]) -> tuple[str, str, tuple
             return str(operator), "", inputs
 
 
-def _first(order: Iterable[tuple[int, str]], limit: int) -> str:
-    return f"{limit} by {', '.join(f'{column} {direction}' for column, direction in order)}"
+def _first(top: logical.Top | physical.TopRows) -> str:
+    listed = ", ".join(f"{column} {direction}" for column, direction in top.order)
+    after = f" after {top.offset}" if top.offset else ""
+    return f"{top.limit}{after}{' of each' if top.partial else ''} by {listed}"
 
 
 def _over(r: regex.Regex, inputs: tuple[str, ...]) -> str:

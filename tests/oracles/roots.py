@@ -78,31 +78,31 @@ def aggregated(
 
 @dataclass(frozen=True)
 class First:
-    """``ORDER BY column DESC, column LIMIT limit``; ``order`` has columns, with whether they
-    descend."""
+    """``ORDER BY column DESC, column LIMIT limit OFFSET offset``; ``order`` has columns, with
+    whether they descend."""
 
     order: tuple[tuple[str, bool], ...]
     limit: int
+    offset: int = 0
 
 
 def first_text(of: First) -> str:
     """The clause as RQ."""
     order = ", ".join(f"{name} DESC" if descends else name for name, descends in of.order)
-    return f"{f'ORDER BY {order} ' if order else ''}LIMIT {of.limit}"
+    offset = f" OFFSET {of.offset}" if of.offset else ""
+    return f"{f'ORDER BY {order} ' if order else ''}LIMIT {of.limit}{offset}"
 
 
-def first_rows(
-    columns: Sequence[str], order: Sequence[tuple[str, bool]], limit: int, rows: Iterable[Row]
-) -> set[Row]:
+def first_rows(columns: Sequence[str], of: First, rows: Iterable[Row]) -> set[Row]:
     """The first rows: by the columns of the order, then by all columns, missing values last."""
     ordered = list(rows)
     # Sorting is stable, so the most significant column is the last to sort by.
-    for name, descends in reversed([*order, *((name, False) for name in columns)]):
+    for name, descends in reversed([*of.order, *((name, False) for name in columns)]):
         place = columns.index(name)
         known = [row for row in ordered if row[place] is not None]
         known.sort(key=lambda row: _order(row[place]), reverse=descends)
         ordered = known + [row for row in ordered if row[place] is None]
-    return set(ordered[:limit])
+    return set(ordered[of.offset : of.offset + of.limit])
 
 
 def _argument(of: Agg, binding: Binding) -> Any:

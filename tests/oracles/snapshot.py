@@ -234,8 +234,7 @@ def answer(
                 known[head] = {row for several in rows for row in several}
             for rule in defining:
                 if rule.first is not None:
-                    order, limit = rule.first.order, rule.first.limit
-                    known[head] = first_rows(rule.variables, order, limit, known[head])
+                    known[head] = first_rows(rule.variables, rule.first, known[head])
     return known["Answer"]
 
 

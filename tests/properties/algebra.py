@@ -31,7 +31,7 @@ from tests.oracles.paths import (
     trail_pairs,
 )
 from tests.oracles.query import Alt, Back, Regex, Seq, Step, Vertex, maybe, plus, star
-from tests.oracles.roots import Agg, Column, aggregated, first_rows
+from tests.oracles.roots import Agg, Column, First, aggregated, first_rows
 from tests.oracles.snapshot import EdgeSnapshot, Row, Snapshot
 
 SIGNS: Mapping[type, str] = {
@@ -102,8 +102,8 @@ def rows_of(expression: LogicalExpression, snapshot: Snapshot) -> set[Row]:
             return _grouped(keys, [(c.function, c.column) for c in calls], output, inputs[0])
         case logical.PartialAggregate(keys, calls):
             return _parts(keys, [(c.function, c.column) for c in calls], inputs[0])
-        case logical.Top(order, limit):  # of each partition too: all rows may lie on one
-            return _first(order, limit, inputs[0], expression.width)
+        case logical.Top() as top:  # of each partition too: all rows may lie on one
+            return _first(top, inputs[0], expression.width)
         case logical.Witness(output=output):
             return _with_a_path(output, inputs[0])
         case logical.Report():
@@ -168,8 +168,8 @@ def rows_of_plan(plan: PhysicalPlan, snapshot: Snapshot) -> set[Row]:
                 rows = {tuple(row[i] for i in output) for row in _parts(keys, calls, inputs[0])}
             case physical.AggregateRows(keys, calls, output):
                 rows = _grouped(keys, calls, output, inputs[0])
-            case physical.TopRows(order, limit):
-                rows = _first(order, limit, inputs[0], len(node.columns))
+            case physical.TopRows() as top:
+                rows = _first(top, inputs[0], len(node.columns))
             case physical.EmptyRelation():
                 rows = set()
         assert all(len(row) == len(node.columns) for row in rows), f"columns of node {node.id}"
@@ -214,9 +214,9 @@ def _parts(
     return {(*row, k) for k, own in parts.items() for row in _grouped(keys, calls, output, own)}
 
 
-def _first(order: Sequence[tuple[int, str]], limit: int, rows: set[Row], width: int) -> set[Row]:
-    named = [(str(column), direction == "desc") for column, direction in order]
-    return first_rows(list(map(str, range(width))), named, limit, rows)
+def _first(top: logical.Top | physical.TopRows, rows: set[Row], width: int) -> set[Row]:
+    order = tuple((str(column), direction == "desc") for column, direction in top.order)
+    return first_rows(list(map(str, range(width))), First(order, top.limit, top.offset or 0), rows)
 
 
 def _unmatched(keys: Sequence[int], inputs: list[set[Row]]) -> set[Row]:

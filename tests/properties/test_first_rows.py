@@ -41,6 +41,7 @@ LARGE = Rule(
     "Large", ("x", "y", "m"), (Atom("a", X, Y, "e"),), (), (("m", Prop("e", "n")),),
     first=First((("m", True), ("y", False)), 3),
 )  # fmt: skip
+LARGE_LATER = replace(LARGE, first=First((("m", True), ("y", False)), 2, 2))
 PAIRS = Rule("c", ("x", "y"), (Atom("a", X, Y),), first=First((), 4))
 BOTH = (Derived("Busy", (X, N)), Atom("b", X, Y))
 EMITS = Emit("entering", 3)
@@ -81,6 +82,16 @@ RULES: dict[str, tuple[tuple[Rule, ...], Emit | None]] = {
         (replace(PAIRS, first=None),
          Rule("c", ("y", "x"), (Atom("b", X, Y),), first=First((("y", True),), 2)),
          Rule("Answer", ("x", "y"), (Atom("c", X, Y),))),
+        None,
+    ),
+    "an answer after an offset": (
+        (replace(BUSY, head="Answer", first=First((("n", True),), 1, 1)),), None
+    ),
+    "a report after an offset": (
+        (replace(BUSY, head="Answer", first=First((("n", True), ("x", False)), 2, 1)),), EMITS
+    ),
+    "a set after an offset": (
+        (LARGE_LATER, Rule("Answer", ("x", "y", "m"), (Derived("Large", (X, Y, Var("m"))),))),
         None,
     ),
     "a closure over first rows": ((PAIRS, Rule("Answer", ("x", "y"), (Closure("c", X, Y),))), None),

@@ -11,7 +11,7 @@
 * ``γ[c0 ; count(*), max(c1)](E)``: the aggregates of each c0, after the column of the keys;
   ``γ[c0 ; count(*) ; partial](E)``: those of each partition, with its number;
 * ``τ[2 ; c1 desc](E)``: the first two rows by column 1, descending; ``τp[2 ; c1](E)`` those of each
-  partition;
+  partition; ``τ[2+1 ; c1](E)`` two rows after the first one;
 * ``multiway[x, z : E(x, y) ⋈ F(y, z) ⋈ ..]``: the same of three or more inputs at once;
 * ``path[a·b*]``, ``simple[a+]``, ``trail[a·a]``, ``shortest[a+]``, ``steps[a+]``: any paths, simple
   paths, trails, lengths of shortest paths, and steps of one for each pair, where
@@ -198,7 +198,9 @@ class _Reader(Transformer[Token, Any]):
         order: list[tuple[int, Direction]] = []
         for column, *down in map(str.split, columns.split(",") if columns.strip() else []):
             order.append((int(column[1:]), "desc" if down else "asc"))
-        return LogicalExpression(Top(tuple(order), int(limit), sign == "τp"), (below,))
+        rows, _, before = limit.partition("+")
+        top = Top(tuple(order), int(rows), sign == "τp", int(before or 0))
+        return LogicalExpression(top, (below,))
 
     def project(self, items: list[Any]) -> LogicalExpression:
         *columns, below = items
@@ -326,9 +328,9 @@ def written(expression: LogicalExpression) -> str:
                 for call in calls
             )
             return f"γ[{', '.join(f'c{key}' for key in keys)} ; {said}]({parts[0]})"
-        case Top(order, limit, partial):
+        case Top(order, limit, partial, offset):
             by = ", ".join(f"c{column}{' desc' * (d == 'desc')}" for column, d in order)
-            return f"τ{'p' * partial}[{limit} ; {by}]({parts[0]})"
+            return f"τ{'p' * partial}[{limit}{f'+{offset}' if offset else ''} ; {by}]({parts[0]})"
         case PartialAggregate(keys, calls):
             said = ", ".join(
                 f"{call.function}({'*' if call.column is None else f'c{call.column}'})"

@@ -1,4 +1,4 @@
-"""Random queries with ORDER BY and LIMIT: any case, some heads of which get a limit."""
+"""Random queries with ORDER BY, LIMIT and OFFSET: any case, some heads of which get a limit."""
 
 from __future__ import annotations
 
@@ -25,8 +25,12 @@ def limited_cases(draw: st.DrawFn, of: st.SearchStrategy[Case] | None = None) ->
 
 @st.composite
 def _firsts(draw: st.DrawFn, rule: Rule) -> First:
-    """An order of some columns, and a limit."""
+    """An order of some columns, a limit, and sometimes an offset."""
     columns = list(dict.fromkeys(rule.variables))
     chosen = draw(st.lists(st.sampled_from(columns), max_size=2, unique=True))
     order = tuple((name, draw(st.booleans())) for name in chosen)
-    return First(order, draw(st.sampled_from([1, 1, 2, 2, 3, 5])))
+    limit, offset = (
+        draw(st.sampled_from([1, 1, 2, 2, 3, 5])),
+        draw(st.sampled_from([0, 0, 0, 1, 2])),
+    )
+    return First(order, limit, offset)

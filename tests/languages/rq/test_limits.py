@@ -1,4 +1,4 @@
-"""ORDER BY and LIMIT in RQ: what they read as, print as, and mean."""
+"""ORDER BY, LIMIT and OFFSET in RQ: what they read as, print as, and mean."""
 
 from __future__ import annotations
 
@@ -60,6 +60,26 @@ def test_clauses(clause: str, order: tuple[tuple[str, str], ...], rows: int) -> 
 
 
 @pytest.mark.parametrize(
+    ("clause", "rows", "offset"),
+    [
+        ("LIMIT 10 OFFSET 20", 10, 20),
+        ("limit 10 offset 20.", 10, 20),
+        ("ORDER BY n DESC LIMIT 3 OFFSET % before\n 1", 3, 1),
+        ("ORDER BY n LIMIT 3 OFFSET 0", 3, 0),
+        ("LIMIT 3 OFFSET 2 WINDOW 1h EMIT SNAPSHOT EVERY 5m", 3, 2),
+        ("ORDER BY n OFFSET 2 LIMIT 3", 3, 2),
+        ("OFFSET 2 LIMIT 3", 3, 2),
+        ("LIMIT 3 OFFSET 2 b(z, z) <- c(z, z)", 3, 2),
+        ("LIMIT 3 offset(z, z) <- c(z, z)", 3, 0),
+    ],
+)
+def test_offsets(clause: str, rows: int, offset: int) -> None:
+    limit = limit_of(f"{HEAD} {clause}")
+    assert limit is not None
+    assert (limit.rows, limit.offset) == (rows, offset)
+
+
+@pytest.mark.parametrize(
     "body",
     [
         "a(x, y), x != y", "x a y", "x (a|b)+ y", "a(x, y) as e, e.n > 3", "a(x, y), Person(x)",
@@ -68,7 +88,7 @@ def test_clauses(clause: str, order: tuple[tuple[str, str], ...], rows: int) -> 
     ],
 )  # fmt: skip
 def test_it_stands_after_any_body(body: str) -> None:
-    for clause in ("LIMIT 3", "ORDER BY y DESC LIMIT 3"):
+    for clause in ("LIMIT 3", "ORDER BY y DESC LIMIT 3", "OFFSET 1 LIMIT 3"):
         limit = limit_of(f"Answer(x, y) <- {body} {clause}")
         assert limit is not None
         assert limit.rows == 3
@@ -83,6 +103,7 @@ def test_it_stands_after_any_body(body: str) -> None:
         "Answer(x, y) <- a(x, y) limit(x, y) <- b(x, y)",
         "Answer(x, y) <- a(x, y) order, by <- order a by",
         "Answer(desc, asc) <- desc(desc, asc), asc(asc, desc).",
+        "Answer(offset, y) <- offset offset y, offset(y, 7), y offset 7.",
     ],
 )
 def test_the_words_are_names_elsewhere(query: str) -> None:
@@ -117,6 +138,10 @@ def test_queries_print_as_they_read(case: Case) -> None:
             "E-LATER 1:29: LIMIT: a LIMIT on an answer with paths is not supported yet",
         ),
         (f"{HEAD} ORDER BY LIMIT 1", "E-SYNTAX 1:55"),
+        (f"{HEAD} OFFSET 1", "E-ORDER 1:40: OFFSET: an answer is a set of rows, so OFFSET needs"),
+        (f"{HEAD} ORDER BY n OFFSET 1", "E-ORDER 1:40: ORDER BY: an answer is a set of rows"),
+        (f"{HEAD} OFFSET 1 LIMIT 0", "E-ORDER 1:40: LIMIT 0: a LIMIT of 0 leaves no row"),
+        (f"{HEAD} LIMIT 1 OFFSET n", "E-SYNTAX 1:55"),
     ],
 )
 def test_errors(query: str, error: str) -> None:
@@ -130,6 +155,11 @@ def test_errors(query: str, error: str) -> None:
         (
             f"{HEAD} ORDER BY n DESC, x LIMIT 3",
             "A[c0,c1,c2 ; ](TOP[first 3 by c3 desc, c1](A[c0,c1 ; count(*) ; retracts]("
+            "W[9](a(ts)))))",
+        ),
+        (
+            f"{HEAD} ORDER BY n DESC LIMIT 3 OFFSET 2",
+            "A[c0,c1,c2 ; ](TOP[first 3 after 2 by c3 desc](A[c0,c1 ; count(*) ; retracts]("
             "W[9](a(ts)))))",
         ),
         (

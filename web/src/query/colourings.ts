@@ -8,7 +8,7 @@ const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 
 const RQ_WORDS = words(
   "window slide on as emit every snapshot entering exit and distinct not order by asc desc limit " +
-    "optional shortest",
+    "offset optional shortest",
 );
 /** Keywords of RQ that are names if they stand alone. */
 const RQ_PHRASES = /^(?:different\s+edges|all\s+shortest)\b/i;
@@ -96,7 +96,7 @@ export const COLOURINGS: Readonly<Record<string, Colouring>> = {
     parser: parser(RQ_WORDS, false),
     keywords: [
       ...["WINDOW", "SLIDE", "ON", "EMIT", "SNAPSHOT", "ENTERING", "EXIT", "EVERY"],
-      ...["ORDER BY", "ASC", "DESC", "LIMIT", "DIFFERENT EDGES"],
+      ...["ORDER BY", "ASC", "DESC", "LIMIT", "OFFSET", "DIFFERENT EDGES"],
       ...["as", "and", "not", "optional", "shortest", "all shortest", "distinct", ...FUNCTIONS],
     ],
     beginning: null,
