@@ -9,11 +9,22 @@ that is not finite) is missing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 Function = Literal[
-    "count", "count_distinct", "sum", "avg", "min", "max", "collect", "collect_distinct"
+    "count",
+    "count_distinct",
+    "sum",
+    "avg",
+    "min",
+    "max",
+    "collect",
+    "collect_distinct",
+    "partial_sum",
+    "sum_partial",
+    "avg_partial",
 ]
 FUNCTIONS: Final[tuple[Function, ...]] = get_args(Function)
 
@@ -25,8 +36,21 @@ IGNORING_REPEATS: Final[frozenset[Function]] = frozenset(
 COLLECTING: Final[frozenset[Function]] = frozenset({"collect", "collect_distinct"})
 """The functions whose result is a list of values, as the JSON text of an array."""
 
+OF_PARTS: Final[Mapping[Function, tuple[Function, Function]]] = {
+    "count": ("count", "sum"),
+    "min": ("min", "min"),
+    "max": ("max", "max"),
+    "sum": ("partial_sum", "sum_partial"),
+    "avg": ("partial_sum", "avg_partial"),
+}
+"""For a function the one of each part of a group, and the one that gives its value from theirs.
+
+``partial_sum`` is text with the exact sum of the values and their number."""
+
 ORDERING: Final[frozenset[Function]] = IGNORING_REPEATS | COLLECTING
 """The functions that keep the values of a group in order, each with its number."""
+
+_OF_SUMS: Final = frozenset({"partial_sum", "sum_partial", "avg_partial"})
 
 ReportMode = Literal["entering", "exit", "snapshot"]
 """The rows that a report gives at an instant: ``entering`` rows are valid now and were not one
@@ -43,5 +67,7 @@ class AggregateCall:
 
     def __str__(self) -> str:
         argument = "*" if self.column is None else f"c{self.column}"
+        if self.function in _OF_SUMS:
+            return f"{self.function}({argument})"
         function, _, distinct = self.function.partition("_")
         return f"{function}({'distinct ' * bool(distinct)}{argument})"

@@ -6,11 +6,11 @@ on the rows instead. Counts, minima and maxima follow from those of the parts of
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
-from ..algebra.aggregates import IGNORING_REPEATS, AggregateCall, Function
+from ..algebra.aggregates import IGNORING_REPEATS, OF_PARTS, AggregateCall
 from ..algebra.logical import Aggregate, Filter, PartialAggregate, Project
 from ..algebra.predicate import Predicate
 from ..memo import Expression, GroupExpression, GroupId, Tree
@@ -109,10 +109,10 @@ class AggregateOverValues(TransformationRule):
 
 
 class AggregatePartially(TransformationRule):
-    """γ_{K;f}(S)  →  γ_{K;g}(γ'_{K;f}(S)) where g adds counts up, and takes minima and maxima of f
+    """γ_{K;f}(S)  →  γ_{K;g}(γ'_{K;h}(S)) where g adds up the counts and sums h of each partition
 
-    Valid for counts, minima and maxima: γ' has the aggregates of the rows of each partition, and
-    each row is on one. Sums and means are left out: they are exact, and parts of them are not.
+    Valid for counts, sums, means, minima and maxima: each row is on one partition, and γ' has the
+    sums in full. Functions of different values are left out: two partitions may have the same.
     """
 
     name = "AggregatePartially"
@@ -124,25 +124,22 @@ class AggregatePartially(TransformationRule):
 
     def considers(self, expression: GroupExpression, context: Context) -> bool:
         calls = _aggregate(expression).aggregates
-        return bool(calls) and all(call.function in _OF_PARTS for call in calls)
+        return bool(calls) and all(call.function in OF_PARTS for call in calls)
 
     def condition(self, match: Match, context: Context) -> bool:
         return not _has_partial(match["s"], context, set())
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
         aggregate = _aggregate(match.root)
-        partial = PartialAggregate(aggregate.keys, aggregate.aggregates)
+        parts = [replace(c, function=OF_PARTS[c.function][0]) for c in aggregate.aggregates]
+        partial = PartialAggregate(aggregate.keys, tuple(parts))
         keys = len(aggregate.keys)
         calls = [
-            AggregateCall(_OF_PARTS[call.function], keys + number)
+            AggregateCall(OF_PARTS[call.function][1], keys + number)
             for number, call in enumerate(aggregate.aggregates)
         ]
         whole = replace(aggregate, keys=tuple(range(keys)), aggregates=tuple(calls))
         yield Expression(whole, (Expression(partial, (match["s"],)),))
-
-
-_OF_PARTS: Final[Mapping[Function, Function]] = {"count": "sum", "min": "min", "max": "max"}
-"""The function of the values of parts of a group that gives the value of the group."""
 
 
 def _has_partial(number: GroupId, context: Context, seen: set[GroupId]) -> bool:

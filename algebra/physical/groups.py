@@ -129,6 +129,8 @@ class AggregateRows(DeletionVariant):
             not self.retracts or self.every is None, "it gives rows for instants, or retracts them"
         )
         require(not self.retracts or not self.collects, "no operator reads lists")
+        sums = any(function == "partial_sum" for function, _ in self.aggregates)
+        require(not sums or self.partial is True, "a partial sum is for partial rows alone")
         if self.partial:
             require(self.retracts is True, "partial rows are retracted when they change")
             require(count - 1 in self.output, "partial rows need the number of their partition")
@@ -143,7 +145,8 @@ class AggregateRows(DeletionVariant):
             elif function in COLLECTING:
                 types.append(frozenset(map(_list_of, inputs[0][column])))
             else:
-                types.append(_NUMBER if function == "avg" else inputs[0][column])
+                # A partial sum is text, and has the type of the sum for the operator that reads it.
+                types.append(_NUMBER if function in _MEANS else inputs[0][column])
         types.append(_INTEGER)  # the partition
         return tuple(types[i] for i in self.output)
 
@@ -158,8 +161,9 @@ class AggregateRows(DeletionVariant):
         return any(function in COLLECTING for function, _ in self.aggregates)
 
     def new_types(self) -> frozenset[PropertyType]:
-        of_lists: frozenset[PropertyType] = frozenset({"string"} if self.collects else ())
-        return of_lists | {"integer", "number"}
+        writes = self.collects or any(function == "partial_sum" for function, _ in self.aggregates)
+        of_texts: frozenset[PropertyType] = frozenset({"string"} if writes else ())
+        return of_texts | {"integer", "number"}
 
     def input_names(self, position: int, own: Sequence[str], width: int) -> tuple[str, ...]:
         count = len(self.keys)
@@ -219,6 +223,7 @@ def _list_of(kind: ColumnType) -> ColumnType:
     return LISTS.get(cast(PropertyType, kind), "strings")
 
 
+_MEANS = ("avg", "avg_partial")
 _INTEGER: frozenset[ColumnType] = frozenset({"integer"})
 _NUMBER: frozenset[ColumnType] = frozenset({"number"})
 

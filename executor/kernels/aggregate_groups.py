@@ -2,8 +2,8 @@
 
 A group is a row of a store of keys, with these further fields: the fields of the group, six fields
 of state for each aggregate, and the open row: a kind and bits for each aggregate. The kinds are
-those of the dictionary; the bits of a string are its code. The kind of a list is :data:`LIST`, and
-its bits are its number among the texts of lists.
+those of the dictionary; the bits of a string are its code. Lists and partial sums are of the kind
+:data:`TEXT`, and their bits are their number among the texts of the operator.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .vertices import BOOLEAN, INTEGER, LENGTH, MISSING, NUMBER, START, STRING
 # retracted when they end), or 0 if rows are given when they are final; whether a time was told, and
 # the present time; whether the changes at the present time are closed, and then the next tick to
 # report; the number of changed groups; the rows of limbs in use, the first free one, and the rows
-# from which on none was ever used; and the number of lists to write.
+# from which on none was ever used; and the number of texts to write.
 (
     ROW, OUT, NEED, EVERY, RENEWAL, STARTED, AT, CLOSED, TICK, CHANGED, LIMBS_USED, LIMBS_FREE,
     LIMBS_TOP, DUE, HEADER_FIELDS,
@@ -40,18 +40,21 @@ from .vertices import BOOLEAN, INTEGER, LENGTH, MISSING, NUMBER, START, STRING
 ) = range(SET_FIELDS, SET_FIELDS + 7)  # fmt: skip
 
 # State of an aggregate in a group: the number of values (of different ones in a bag), of floats
-# and of infinite floats; the sum of the integers divided by 2^32, and the sum of the rests; and the
-# row of limbs or the root of the bag.
-VALUES, FLOATS, INFINITES, HIGH, LOW, LINK, STATE_FIELDS = range(7)
+# and of infinite floats; the sum of the integers divided by 2^32, and the sum of the rests; the row
+# of limbs or the root of the bag; and of a list or partial sum, its number among the texts, and
+# whether its values changed since.
+(
+    VALUES, FLOATS, INFINITES, HIGH, LOW, LINK, NUMBER_OF_TEXT, IS_DUE, STATE_FIELDS,
+) = range(9)  # fmt: skip
 
-NUMBER_OF_LIST, IS_DUE = HIGH, LOW
-"""Of a list: its number among the texts of lists, and whether its values changed since."""
+(
+    COUNTED, DISTINCT, SUM, MEAN, LEAST, GREATEST, COLLECTED, DIFFERENT, PART, SUM_OF_PARTS,
+    MEAN_OF_PARTS,
+) = range(11)  # fmt: skip
+"""The functions; DIFFERENT collects each value once, PART is a partial sum."""
 
-COUNTED, DISTINCT, SUM, MEAN, LEAST, GREATEST, COLLECTED, DIFFERENT = range(8)
-"""The functions; DIFFERENT collects each value once."""
-
-LIST = STRING + 1
-"""The kind of a list, beside those of the dictionary."""
+TEXT = STRING + 1
+"""The kind of lists and partial sums, beside those of the dictionary."""
 
 GROUP = FIRST_OWN
 """The field of a value with its group."""
@@ -137,8 +140,13 @@ def change(state: Aggregates, group: int, row: int, sign: int) -> None:
             continue
         if function == COUNTED:
             groups.rows[group, at + VALUES] += sign
-        elif function in (SUM, MEAN):
+        elif function in (SUM, MEAN, PART):
             _add_number(state, group, at, kind, bits, sign)
+            if function == PART:
+                make_due(state, group, at)
+        elif function in (SUM_OF_PARTS, MEAN_OF_PARTS):
+            if kind == STRING:
+                _add_part(state, group, at, bits, sign)
         else:
             used, root = state.bags.header[ordered.USED], groups.rows[group, at + LINK]
             exact = function in (COLLECTED, DIFFERENT)
@@ -154,7 +162,7 @@ def change(state: Aggregates, group: int, row: int, sign: int) -> None:
 
 @kernel
 def make_due(state: Aggregates, group: int, at: int) -> None:
-    """Notes that a list has to be written anew; ``at`` is the first field of its state."""
+    """Notes that a text has to be written anew; ``at`` is the first field of its state."""
     if state.groups.rows[group, at + IS_DUE] == 0:
         state.groups.rows[group, at + IS_DUE] = 1
         state.header[DUE] += 1
@@ -203,7 +211,7 @@ def mark(state: Aggregates, group: int) -> None:
 @kernel
 def _add_number(state: Aggregates, group: int, at: int, kind: int, bits: int, sign: int) -> None:
     """Adds ``sign`` times a number to a sum; ignores other values."""
-    h, rows = state.header, state.groups.rows
+    rows = state.groups.rows
     if kind == INTEGER:
         rows[group, at + HIGH] += sign * (bits >> 32)
         rows[group, at + LOW] += sign * (bits & 0xFFFFFFFF)
@@ -218,6 +226,48 @@ def _add_number(state: Aggregates, group: int, at: int, kind: int, bits: int, si
     else:
         return
     rows[group, at + VALUES] += sign
+    _free_limbs(state, group, at)
+
+
+@kernel
+def _add_part(state: Aggregates, group: int, at: int, code: int, sign: int) -> None:
+    """Adds ``sign`` times a partial sum: numbers in decimal digits, with spaces between.
+
+    They are the fields of a state from VALUES to LOW, and then pairs of a limb and its value. Any
+    other text is that of no values: the plan may come from elsewhere.
+    """
+    rows, entries, strings = state.groups.rows, state.bags.entries, state.bags.strings
+    start, end = entries[code, START], entries[code, START] + entries[code, LENGTH]
+    for k in range(start, end):
+        if not (0x30 <= strings[k] <= 0x39 or strings[k] == 0x20 or strings[k] == 0x2D):
+            return
+    if start == end:
+        return
+    field, number, direction, limb = 0, 0, 1, 0
+    for k in range(start, end + 1):
+        byte = strings[k] if k < end else 0x20
+        if byte == 0x2D:
+            direction = -1
+        elif byte != 0x20:
+            number = 10 * number + (byte - 0x30)
+        else:
+            number *= direction
+            if field <= LOW - VALUES:
+                rows[group, at + VALUES + field] += sign * number
+            elif (field - LOW + VALUES) % 2 == 1:
+                limb = number
+            elif 0 <= limb < exact_sums.LIMBS:
+                if rows[group, at + LINK] == EMPTY:
+                    rows[group, at + LINK] = _new_limbs(state)
+                state.limbs[rows[group, at + LINK], limb] += sign * number
+            field, number, direction = field + 1, 0, 1
+    _free_limbs(state, group, at)
+
+
+@kernel
+def _free_limbs(state: Aggregates, group: int, at: int) -> None:
+    """Frees the limbs of a sum without floats."""
+    h, rows = state.header, state.groups.rows
     if rows[group, at + FLOATS] == 0 and rows[group, at + LINK] != EMPTY:
         state.limbs[rows[group, at + LINK], 0] = h[LIMBS_FREE]
         h[LIMBS_FREE] = rows[group, at + LINK]
@@ -251,7 +301,7 @@ def is_same(state: Aggregates, group: int, opened: int) -> bool:
         other_kind, other = state.fresh[at], state.fresh[at + 1]
         if kind == other_kind and bits == other:
             continue
-        if kind in (MISSING, LIST) or other_kind == MISSING:
+        if kind in (MISSING, TEXT) or other_kind == MISSING:
             return False
         if ordered.order(state.bags, kind, bits, other_kind, other) != 0:
             return False
@@ -268,9 +318,9 @@ def evaluate(state: Aggregates, group: int) -> None:
         fresh[2 * call], fresh[2 * call + 1] = MISSING, 0
         if function in (COUNTED, DISTINCT):
             fresh[2 * call], fresh[2 * call + 1] = INTEGER, values
-        elif function in (COLLECTED, DIFFERENT):
-            fresh[2 * call], fresh[2 * call + 1] = LIST, rows[group, at + NUMBER_OF_LIST]
-        elif values == 0 or rows[group, at + INFINITES] != 0:
+        elif function in (COLLECTED, DIFFERENT, PART):
+            fresh[2 * call], fresh[2 * call + 1] = TEXT, rows[group, at + NUMBER_OF_TEXT]
+        elif values <= 0 or rows[group, at + INFINITES] != 0:
             continue
         elif function in (LEAST, GREATEST):
             side = LEFT if function == LEAST else RIGHT
@@ -278,13 +328,13 @@ def evaluate(state: Aggregates, group: int) -> None:
             fresh[2 * call], fresh[2 * call + 1] = nodes[node, KIND], nodes[node, BITS]
         else:
             high, low = rows[group, at + HIGH], rows[group, at + LOW]
-            if function == SUM and rows[group, at + FLOATS] == 0:
+            if function in (SUM, SUM_OF_PARTS) and rows[group, at + FLOATS] == 0:
                 high += low >> 32
                 if -(1 << 31) <= high < 1 << 31:
                     fresh[2 * call] = INTEGER
                     fresh[2 * call + 1] = (high << 32) | (low & 0xFFFFFFFF)
                 continue
-            by = values if function == MEAN else 1
+            by = values if function in (MEAN, MEAN_OF_PARTS) else 1
             link = rows[group, at + LINK]
             bits = exact_sums.quotient(state.limbs, link, high, low, by, state.scratch)
             if bits != -1:

@@ -1,6 +1,7 @@
 """The values of the lists that an AGGREGATE has to write: those of changed groups.
 
-A list has the values of its bag in ascending order, an integer before a number that equals it.
+A list has the values of its bag in ascending order, an integer before a number that equals it. A
+partial sum is written too, and stands here as a list without values.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from .aggregate_groups import (
     GROUP_FIELDS,
     IS_DUE,
     LINK,
+    PART,
     STATE_FIELDS,
     VALUES,
     Aggregates,
@@ -40,6 +42,8 @@ def measure(state: Aggregates, sizes: IntArray) -> None:
             at = width + GROUP_FIELDS + call * STATE_FIELDS
             if rows[state.changed[k], at + IS_DUE] != 0:
                 values = rows[state.changed[k], at + VALUES]
+                if state.calls[call, 0] == PART:
+                    values = 0
                 sizes[LISTS] += 1
                 sizes[ITEMS] += values
                 sizes[LONGEST] = max(sizes[LONGEST], values)
@@ -65,7 +69,8 @@ def write(state: Aggregates, lists: IntArray, items: IntArray, path: IntArray) -
                 continue
             rows[group, at + IS_DUE] = 0
             once = state.calls[call, 0] == DIFFERENT
-            end = _write_items(state.bags, rows[group, at + LINK], once, items, end, path)
+            if state.calls[call, 0] != PART:
+                end = _write_items(state.bags, rows[group, at + LINK], once, items, end, path)
             lists[OF_GROUP, number], lists[OF_CALL, number] = group, call
             lists[END, number] = end
             number += 1

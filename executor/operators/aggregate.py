@@ -27,8 +27,8 @@ from ..kernels import aggregate_groups as layout
 from ..kernels import stops, vertices
 from ..kernels.rows import FREED, PREVIOUS, TOP, Input
 from ..kernels.tables import EMPTY
-from .aggregate_lists import Lists
 from .aggregate_state import Bags, ExactSums, Groups
+from .aggregate_texts import Texts
 from .base import Results, drive
 from .valid_values import ValidValues
 
@@ -41,7 +41,12 @@ _FUNCTIONS: Final[dict[Function, int]] = {
     "max": layout.GREATEST,
     "collect": layout.COLLECTED,
     "collect_distinct": layout.DIFFERENT,
+    "partial_sum": layout.PART,
+    "sum_partial": layout.SUM_OF_PARTS,
+    "avg_partial": layout.MEAN_OF_PARTS,
 }
+_WRITTEN: Final = COLLECTING | {"partial_sum"}
+"""The functions whose values are texts of the operator."""
 
 
 class RetractingAggregate:
@@ -83,7 +88,7 @@ class RetractingAggregate:
         self._groups = Groups(len(operator.keys), len(calls))
         self._bags = Bags()
         self._sums = ExactSums()
-        self._lists = Lists()
+        self._texts = Texts()
         self._fresh: IntArray = np.empty(2 * len(calls), np.int64)
         self._h: IntArray = np.zeros(layout.HEADER_FIELDS, np.int64)
         self._h[layout.EVERY] = operator.every or 0
@@ -122,7 +127,7 @@ class RetractingAggregate:
             stops.GROUPS_FULL: self._groups.enlarge,
             stops.NODES_FULL: self._bags.enlarge,
             stops.LIMBS_FULL: self._sums.enlarge,
-            stops.LISTS_DUE: lambda: self._lists.renew(self._state, self._dictionary),
+            stops.LISTS_DUE: lambda: self._texts.renew(self._state, self._dictionary),
         }
         drive(lambda: step(results.buffer), remedies)
         h[layout.NEED] = 0
@@ -130,7 +135,7 @@ class RetractingAggregate:
         rows = results.batch()
         self._written(rows)
         batch = self._results(rows)
-        self._lists.drop_replaced()
+        self._texts.drop_replaced()
         return batch
 
     def _written(self, rows: Batch) -> None:
@@ -170,8 +175,8 @@ class RetractingAggregate:
 
     def _codes(self, call: int, kinds: IntArray, bits: IntArray, until: IntArray) -> IntArray:
         """The codes of the values of an aggregate."""
-        if self._operator.aggregates[call][0] in COLLECTING:
-            return self._dictionary.encode(self._lists.texts(bits), until)
+        if self._operator.aggregates[call][0] in _WRITTEN:
+            return self._dictionary.encode(self._texts.texts(bits), until)
         return _codes_of_bits(kinds, bits, until, self._dictionary)
 
     def tick(self, now: int) -> None:
@@ -188,7 +193,7 @@ class RetractingAggregate:
     @property
     def nbytes(self) -> int:
         """Bytes of memory allocated for state."""
-        parts = (self._values, self._groups, self._bags, self._sums, self._lists)
+        parts = (self._values, self._groups, self._bags, self._sums, self._texts)
         return sum(part.nbytes for part in parts)
 
 
@@ -265,8 +270,8 @@ class AggregateOperator(RetractingAggregate):
         """The kinds and bits of the values of an aggregate, as in an open row."""
         if self._operator.aggregates[call][0] in COLLECTING:
             texts: list[Any] = self._dictionary.decode(codes).to_pylist()
-            numbers: IntArray = np.array([self._lists.add(text) for text in texts], np.int64)
-            return np.full(len(codes), layout.LIST), numbers
+            numbers: IntArray = np.array([self._texts.add(text) for text in texts], np.int64)
+            return np.full(len(codes), layout.TEXT), numbers
         kinds = self._dictionary.kinds(codes)
         bits = self._dictionary.table[codes, vertices.START]
         return kinds, np.where(kinds == vertices.STRING, codes, bits)

@@ -17,7 +17,7 @@ from headrace.algebra.aggregates import Function
 from headrace.algebra.physical import AggregateRows, ReportRows
 from headrace.executor.batch import FOREVER, Batch, merged
 from headrace.executor.dictionary import Dictionary
-from headrace.executor.operators.aggregate import AggregateOperator, codes_of
+from headrace.executor.operators.aggregate import AggregateOperator, RetractingAggregate, codes_of
 from headrace.executor.operators.report import ReportOperator
 from tests.strategies.amount import examples
 
@@ -98,6 +98,42 @@ def test_sums_and_means_round_once(values: list[int | float]) -> None:
     exact = sum(map(Fraction, values), Fraction(0))
     expected = _float(exact), _float(exact / len(values))
     assert _last_row(("sum", "avg"), values, []) == expected
+
+
+@given(
+    values=st.lists(NUMBERS | st.sampled_from([math.inf, -math.inf, None, "a"]), min_size=1),
+    parts=st.integers(1, 3),
+)
+@examples(100)
+def test_sums_of_parts_are_those_of_the_whole(values: list[Any], parts: int) -> None:
+    dictionary = Dictionary()
+    part = AggregateRows((), (("partial_sum", 1),), (0, 1), retracts=True, partial=True)
+    rows: list[Batch] = []
+    for number in range(min(parts, len(values))):
+        own = values[number::parts]
+        ends = np.full(len(own), FOREVER, np.int64)
+        codes = np.array([codes_of(c, ends, dictionary) for c in (list(range(len(own))), own)])
+        operator = RetractingAggregate(part, 2, dictionary, 1, number)
+        batch = Batch(codes, np.zeros_like(ends), ends)
+        rows += [operator.process([batch], True), operator.advance(1, True)]
+    calls: tuple[tuple[Function, int | None], ...] = (("sum_partial", 0), ("avg_partial", 0))
+    whole = AggregateOperator(AggregateRows((), calls, (0, 1)), 2, dictionary)
+    whole.process([merged(rows)], True)
+    (row,) = _said(whole.advance(FOREVER, True), dictionary)
+    assert row[:-2] == _last_row(("sum", "avg"), values, [])
+
+
+@pytest.mark.parametrize("text", ["", "[]", "abc", "1 1 0 0 0 -7 1", "1 1 0 0 0 999999999 1"])
+def test_any_text_may_stand_for_a_partial_sum(text: str) -> None:
+    """A plan from elsewhere may sum up any column; the state has no place for a limb beyond it."""
+    dictionary = Dictionary()
+    ends = np.full(1, FOREVER, np.int64)
+    calls: tuple[tuple[Function, int | None], ...] = (("sum_partial", 0), ("avg_partial", 0))
+    whole = AggregateOperator(AggregateRows((), calls, (0, 1)), 1, dictionary)
+    codes = codes_of([text], ends, dictionary).reshape(1, -1)
+    whole.process([Batch(codes, np.zeros_like(ends), ends)], True)
+    (row,) = _said(whole.advance(FOREVER, True), dictionary)
+    assert row[:-2] in {(None, None), (0.0, 0.0)}
 
 
 def test_a_result_out_of_range_is_missing() -> None:

@@ -124,7 +124,11 @@ def _of(function: str, values: list[Any]) -> Any:
         case "collect distinct":
             different = {_order(v): v for v in sorted(values, key=_exactly, reverse=True)}
             return _json(sorted(different.values(), key=_order))
+        case "sum partial" | "avg partial":  # the values of parts are their values
+            return _of(function.split(maxsplit=1)[0], [v for part in values for v in part])
     values = [v for v in values if _order(v)[0] == 0]
+    if function == "partial sum":
+        return tuple(values)
     if not values:
         return None
     total = sum(map(Fraction, values), Fraction(0))

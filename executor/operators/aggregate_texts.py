@@ -1,7 +1,7 @@
-"""The lists that an aggregation collects, as JSON texts with numbers.
+"""The lists that an aggregation collects, and its partial sums, as texts with numbers.
 
-A list of an open row stays until the row is given. So a list that another one replaces is dropped
-only after the results of the call have been made.
+A list is JSON. A text of an open row stays until the row is given. So a text that another one
+replaces is dropped only after the results of the call have been made.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from ..json_text import json_lists, json_values
 from ..kernels import aggregate_groups as layout
 from ..kernels import aggregate_lists as kernel
 from ..kernels import vertices
+from ..kernels.tables import EMPTY
 
 NOTHING = "[]"
-"""The list without values; its number is 0."""
+"""The text without values; its number is 0."""
 
 
-class Lists:
-    """The texts of lists by number."""
+class Texts:
+    """The texts of lists and partial sums by number."""
 
     def __init__(self) -> None:
         self._texts: list[str] = [NOTHING]
@@ -33,7 +34,7 @@ class Lists:
         self._characters = 0
 
     def add(self, text: str) -> int:
-        """The number of a list; each list with values gets one of its own."""
+        """The number of a text; each text with values gets one of its own."""
         if text == NOTHING:
             return 0
         self._characters += len(text)
@@ -46,11 +47,11 @@ class Lists:
         return number
 
     def texts(self, numbers: IntArray) -> pa.Array[Any]:
-        """The lists with these numbers."""
+        """The texts with these numbers."""
         return pa.array([self._texts[number] for number in numbers.tolist()], pa.string())
 
     def renew(self, state: layout.Aggregates, dictionary: Dictionary) -> None:
-        """Writes the lists of changed groups, and gives the groups the numbers of their lists."""
+        """Writes the texts of changed groups, and gives the groups their numbers."""
         sizes: IntArray = np.zeros(kernel.SIZE_FIELDS, np.int64)
         kernel.measure(state, sizes)
         lists: IntArray = np.empty((kernel.LIST_FIELDS, sizes[kernel.LISTS]), np.int64)
@@ -61,18 +62,20 @@ class Lists:
         texts = _texts(lists[kernel.END], items, dictionary)
         rows, width = state.groups.rows, state.groups.columns.shape[0]
         opened = width + layout.GROUP_FIELDS + len(state.calls) * layout.STATE_FIELDS
-        for group, call, text in zip(*lists[: kernel.END].tolist(), texts, strict=True):
+        for group, call, listed in zip(*lists[: kernel.END].tolist(), texts, strict=True):
             row = rows[group]
-            at = width + layout.GROUP_FIELDS + call * layout.STATE_FIELDS + layout.NUMBER_OF_LIST
+            fields = row[width + layout.GROUP_FIELDS + call * layout.STATE_FIELDS :]
+            is_part = state.calls[call, 0] == layout.PART and row[width + layout.ROWS] > 0
+            text = _part(fields, state.limbs) if is_part else listed
             is_open = row[width + layout.IS_OPEN] != 0
             shown = int(row[opened + 2 * call + 1]) if is_open else 0
-            before = {int(row[at]), shown}
+            before = {int(fields[layout.NUMBER_OF_TEXT]), shown}
             number = shown if self._texts[shown] == text else self.add(text)
-            row[at] = number
+            fields[layout.NUMBER_OF_TEXT] = number
             self._replaced |= before - {number, 0}
 
     def drop_replaced(self) -> None:
-        """Drops the lists that others have replaced."""
+        """Drops the texts that others have replaced."""
         for number in self._replaced:
             self._characters -= len(self._texts[number])
             self._texts[number] = ""
@@ -83,6 +86,17 @@ class Lists:
     def nbytes(self) -> int:
         """Bytes of memory of the texts, about."""
         return self._characters
+
+
+def _part(fields: IntArray, limbs: IntArray) -> str:
+    """A partial sum: the numbers of values, floats and infinite floats, the two parts of the sum of
+    the integers, and each limb that is not 0 with its value."""
+    numbers = fields[layout.VALUES : layout.LINK].tolist()
+    link = int(fields[layout.LINK])
+    if link != EMPTY:
+        for limb in np.flatnonzero(limbs[link]).tolist():
+            numbers += (limb, int(limbs[link, limb]))
+    return " ".join(map(str, numbers))
 
 
 def _texts(ends: IntArray, items: IntArray, dictionary: Dictionary) -> Sequence[str]:
