@@ -117,36 +117,6 @@ def _parsed(read: Read, text: str) -> RegularQuery | None:
         return None
 
 
-def _of_cypher(text: str) -> Sketch:
-    """Translates ``MATCH pattern WHERE condition RETURN items`` to ``SELECT items MATCH ...``."""
-    reading, returned, rest = _split(r"\bRETURN\b", text)
-    if not returned or not reading.upper().startswith("MATCH"):
-        return Sketch()
-    pattern, _, condition = _split(r"\bWHERE\b", reading[len("MATCH") :])
-    pattern = re.sub(r"\{\s*(\w+)\s*:\s*", r"{\1 = ", _one_line(pattern))
-    pattern = _REPEATED.sub(_repeated, pattern)
-    items = _split(r"\b(?:ORDER|SKIP|LIMIT)\b", rest)[0].rstrip(" ;\n")
-    items = re.sub(r"^\s*DISTINCT\b", "", items, flags=re.IGNORECASE)
-    items = _UNNAMED.sub(r"\1(\2) AS \1", items)
-    where = f" WHERE {_one_line(condition)}" if condition.strip() else ""
-    return Sketch(gcore=f"SELECT {_one_line(items)} MATCH {pattern}{_ON}{where}")
-
-
-_UNNAMED = re.compile(r"\b(count|sum|avg|min|max)\(([^()]*)\)(?!\s+AS\b)", re.IGNORECASE)
-_REPEATED = re.compile(r"-\[\w*:(\w+(?:\|:?\w+)*)\*(\d*)(\.\.)?(\d*)\]-")
-
-
-def _repeated(link: re.Match[str]) -> str:
-    """Translates ``-[:a*1..3]-`` to ``-/<(:a)*{1..3}>/-``."""
-    labels, least, dots, most = link.groups()
-    bounds = f"*{{{least or 1}..{most}}}"
-    if not dots:
-        bounds = f"*{{{least}}}" if least else "+"
-    elif not most:
-        bounds = "+" if least in ("", "1") else f"*{{{least}..}}"
-    return f"-/<(:{labels.replace(':', '')}){bounds}>/-"
-
-
 _TABLE = re.compile(r"\s*(?:\w+\.)*(\w+)\b(?!\s*\()")
 
 
@@ -232,19 +202,6 @@ FOREIGN: tuple[Foreign, ...] = (
                   | REGISTER\s+[IDR]?STREAM\b )"""
         ),
         _of_sparql,
-    ),
-    Foreign(
-        "Cypher",
-        _pattern(
-            r"""(?: (?:OPTIONAL\s+)?MATCH\b
-                    (?!\s*\([^()]*\)\s*(?:<-\s*[^\s\[(-]|:-|←))  # the head of a rule of RQ
-                    .*?\b(?:RETURN|CREATE|MERGE|DELETE|SET|WITH)\b
-                  | (?:CREATE|MERGE)\s*\([^()]*\)\s*(?:-|<-\s*\[|<--|;|$|RETURN|SET|ON)
-                  | UNWIND\s | CALL\s+[\w.{] | RETURN\s+[^(\s]
-                  | WITH\s+(?!\w+\s+AS\s*\().*?\bRETURN\b
-                  | REGISTER\s+QUERY\b )"""
-        ),
-        _of_cypher,
     ),
     Foreign(
         "SQL",

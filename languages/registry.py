@@ -9,13 +9,13 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from ..algebra.deadline import NO_DEADLINE, Deadline
-from . import gcore, rq
+from . import cypher, gcore, rq
 from .foreign import foreign_error
 from .language import Language, Read
 from .query.errors import QueryError, listed
 from .query.regular_query import RegularQuery
 
-LANGUAGES: tuple[Language, ...] = (gcore.LANGUAGE, rq.LANGUAGE)
+LANGUAGES: tuple[Language, ...] = (cypher.LANGUAGE, gcore.LANGUAGE, rq.LANGUAGE)
 """The languages in the order of detection; the last one reads texts that none recognizes."""
 
 

@@ -70,7 +70,7 @@ class PlanRequest:
     Attributes:
         query: the text of the query.
         name: the origin of the text, such as a file name.
-        language: ``rq`` or ``gcore``; None to detect it.
+        language: ``rq``, ``gcore`` or ``cypher``; None to detect it.
         catalog: the streams and their statistics.
         inputs: the files of the stream.
         options: the options of planning.

@@ -7,6 +7,7 @@ import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
+from headrace.languages import cypher
 from headrace.languages.gcore.parser import recognizes
 
 ROOT = Path(__file__).parent.parent
@@ -69,6 +70,8 @@ class Block:
             return "shell"
         if self.first_line.startswith("%%headrace"):
             return "cell"
+        if cypher.LANGUAGE.recognizes(self.text):
+            return "query"
         if recognizes(self.text) or self.first_line.startswith("PATH "):
             return "query"
         if re.search(r"^\w+\(.*<-", self.text, re.MULTILINE):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from inspect import getdoc
 from pathlib import Path
 
@@ -20,7 +21,8 @@ from headrace.catalog.defaults import DEFAULT_STATISTICS, DEFAULT_STORED
 from headrace.catalog.model import Catalog, Stream
 from headrace.executor.scans import MOST_FILTERS
 from headrace.executor.spark.session.packages import packages_for_kafka
-from headrace.languages import parse
+from headrace.languages import cypher, parse
+from headrace.languages.cypher import errors as cypher_errors
 from headrace.languages.gcore.errors import LATER, OUTSIDE
 from headrace.languages.gcore.parser import recognizes
 from headrace.languages.query.errors import CODES
@@ -76,6 +78,29 @@ def test_gcore_examples_of_the_pages_mean_the_same_as_the_rules_beside_them() ->
     ):
         assert recognizes(query)
         assert translate(parse(query), catalog) == translate(parse(rules), catalog)
+
+
+def test_a_cypher_example_of_the_page_means_the_same_as_the_rules_beside_it() -> None:
+    blocks = BLOCK.findall((ROOT / "docs" / "cypher.md").read_text("utf-8"))
+    queries = [block for block in blocks if cypher.LANGUAGE.recognizes(block)]
+    assert len(queries) == 2
+    for query in queries:
+        assert parse(query).warnings == ()
+    _, query, rules = blocks
+    what = Stream(
+        "people",
+        {"Person": DEFAULT_STORED},
+        properties={"country": "string"},
+        stored=True,
+        vertices=True,
+    )
+    amount: dict[str, PropertyType] = {"amount": "number"}
+    payments = Stream("payments", {"pays": DEFAULT_STATISTICS}, properties=amount)
+    catalog = Catalog({"payments": payments, "people": what})
+    window = "WINDOW 1h"
+    assert translate(parse(f"{rules} {window}"), catalog) == translate(
+        replace(parse(query), windows=parse(f"a(x, y) <- b(x, y) {window}").windows), catalog
+    )
 
 
 @every_page
@@ -184,6 +209,18 @@ TABLES: dict[tuple[str, str], list[tuple[str, ...]]] = {
     ("gcore.md", "outside"): [
         ("what", "code", "reason", "instead"),
         *((f"`{word}`", f"`{f.code}`", f.reason, _cell(f.hint)) for word, f in OUTSIDE.items()),
+    ],
+    ("cypher.md", "refused"): [
+        ("what", "code", "reason", "instead"),
+        *(
+            (f"`{word}`", f"`{f.code}`", _cell(f.reason), _cell(f.hint))
+            for word, f in cypher_errors.OUTSIDE.items()
+        ),
+        *(
+            ("", f"`{f.code}`", _cell(f.reason), _cell(f.hint))
+            for f in vars(cypher_errors).values()
+            if isinstance(f, cypher_errors.Fault) and f not in cypher_errors.OUTSIDE.values()
+        ),
     ],
     ("semantics.md", "combinations"): [
         ("", *Feature),

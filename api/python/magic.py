@@ -27,7 +27,7 @@ def _parser() -> _Parser:
     parser.add_argument("--input", action="append", default=[], metavar="[LABEL=]FILE")
     parser.add_argument("--window", metavar="LENGTH")
     parser.add_argument("--slide", metavar="LENGTH")
-    parser.add_argument("--language", choices=("rq", "gcore"))
+    parser.add_argument("--language", choices=("rq", "gcore", "cypher"))
     parser.add_argument("--run", nargs="?", const="local", choices=("local", "spark"))
     return parser
 
@@ -37,7 +37,7 @@ def headrace(line: str, cell: str, variables: dict[str, Any]) -> Any:
 
     Args:
         line: ``[NAME] [--catalog FILE] [--input FILE] [--window LENGTH] [--slide LENGTH]
-            [--language rq|gcore] [--run [local|spark]]``. With ``--run`` the result is the
+            [--language rq|gcore|cypher] [--run [local|spark]]``. With ``--run`` the result is the
             DataFrame of pandas with the results.
         cell: the text of the query.
         variables: the variables of the notebook, which get the result as ``NAME``.

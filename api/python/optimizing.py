@@ -55,7 +55,7 @@ def optimize(
         columns: which columns of ``inputs`` are which, as ``src=from,trg=to,ts=time``; or the
             columns of files without a header in their order, as ``src,trg,ts``.
         separator: the separator between two columns of ``inputs``; a comma by default.
-        language: ``rq`` or ``gcore``; None to detect it.
+        language: ``rq``, ``gcore`` or ``cypher``; None to detect it.
         time_unit: the unit of ``ts`` in files without a catalog; a second by default.
         vertex_type: the type of vertices in files without a catalog; ``string`` by default.
         options: all other options of planning; ``window`` and ``slide`` replace theirs.

@@ -374,7 +374,7 @@ def test_long_lists_are_shortened() -> None:
 
 
 def test_an_unknown_language_is_refused() -> None:
-    with pytest.raises(QueryError, match="known are gcore, rq") as caught:
+    with pytest.raises(QueryError, match="known are cypher, gcore, rq") as caught:
         parse("A(x) <- a(x, y)", "sql")
     assert (caught.value.code, caught.value.text) == ("E-LANGUAGE", "sql")
 

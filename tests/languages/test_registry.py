@@ -24,6 +24,13 @@ from headrace.languages.registry import LANGUAGES, language_named
         ("/* a\n */ Path D = (x)<-[:a]-(y)", None, "gcore"),
         ("GRAPH  VIEW v AS (", None, "gcore"),
         ("CONSTRUCT (x)-[:r]->(y) MATCH (x)<-[:a]-(y)", "query.rq", "rq"),
+        ("MATCH (x)-[:a]->(y) RETURN x", None, "cypher"),
+        ("// x <- y\noptional match (x)<-[:a]-(y) with x return x", None, "cypher"),
+        ("REGISTER  QUERY q { MATCH", None, "cypher"),
+        ("WITH 1 AS x RETURN x", None, "cypher"),
+        ("MATCH (x)-[:a]->(y) RETURN x", "query.gcore", "gcore"),
+        ("what is this", "query.Cypher", "cypher"),
+        ("match (x, y) <- a(x, y), return(y, x)", None, "rq"),
         ("path(x, y) <- a(x, y)", None, "rq"),
         ("construct(x, y) <- match(x, y)", None, "rq"),
         ("select (x) <- match (x, x)", None, "rq"),
@@ -100,7 +107,7 @@ def test_a_view_may_be_in_a_registered_language(toy: Language) -> None:
 
 
 def test_messages_list_a_registered_language(toy: Language) -> None:
-    with pytest.raises(QueryError, match="known are toy, gcore, rq"):
+    with pytest.raises(QueryError, match="known are toy, cypher, gcore, rq"):
         language_named("sql")
-    with pytest.raises(QueryError, match="queries are written in RQ, G-CORE or Toy here"):
+    with pytest.raises(QueryError, match="queries are written in RQ, G-CORE, Cypher or Toy here"):
         parse("g.V()", "toy")

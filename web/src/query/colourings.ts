@@ -1,6 +1,6 @@
 /** Colours and completed words of query languages, by the name of a language. A language without an
  * entry is edited as plain text; only the service parses. A test compares the words with the keywords
- * of languages/rq/rq.lark and languages/gcore/gcore.lark. */
+ * of languages/rq/rq.lark, languages/gcore/gcore.lark and languages/cypher/cypher.lark. */
 
 import type { StreamParser } from "@codemirror/language";
 
@@ -16,6 +16,12 @@ const GCORE_WORDS = words(
   "select construct match on window slide where and or not as union optional path emit every " +
     "snapshot entering exit distinct exists graph view true false all shortest case",
 );
+const CYPHER_WORDS = words(
+  "match optional where with within return distinct as and or xor not in starts ends contains is null " +
+    "true false order by asc ascending desc descending skip limit union all emit on entering exit " +
+    "snapshot every into exists register query starting at from stream window range earliest latest " +
+    "shortestpath allshortestpaths",
+);
 /** Whether RQ reads a word as a keyword, so that a label of this name needs backquotes. */
 export const isRqWord = (word: string): boolean => RQ_WORDS.has(word.toLowerCase());
 
@@ -27,6 +33,7 @@ export interface State {
   after: string;
 }
 
+/** The colours of a language; `gcore` is whether its patterns are drawn, as those of G-CORE and Cypher. */
 function parser(keywords: ReadonlySet<string>, gcore: boolean): StreamParser<State> {
   return {
     startState: () => ({ comment: false, after: "" }),
@@ -109,5 +116,18 @@ export const COLOURINGS: Readonly<Record<string, Colouring>> = {
       ...["WHERE", "AND", "OR", "NOT", "EXISTS", "DISTINCT", "true", "false", ...FUNCTIONS],
     ],
     beginning: /^\s*(?:(?:\/\/[^\n]*|\/\*[\s\S]*?\*\/)\s*)*(?:select|construct|match|path)\b/i,
+  },
+  cypher: {
+    parser: parser(CYPHER_WORDS, true),
+    keywords: [
+      ...["MATCH", "OPTIONAL", "WHERE", "WITH", "WITHIN", "RETURN", "DISTINCT", "AS", "UNION", "ALL"],
+      ...["AND", "OR", "XOR", "NOT", "IN", "STARTS WITH", "ENDS WITH", "CONTAINS", "IS", "NULL", "EXISTS"],
+      ...["ORDER", "BY", "ASC", "ASCENDING", "DESC", "DESCENDING", "SKIP", "LIMIT", "true", "false"],
+      ...["REGISTER", "QUERY", "STARTING", "AT", "FROM", "FROM STREAM", "WITH WINDOW", "RANGE", "INTO"],
+      ...["EARLIEST", "LATEST", "EMIT", "ON", "ENTERING", "EXIT", "SNAPSHOT", "EVERY"],
+      ...["shortestPath", "allShortestPaths", ...FUNCTIONS],
+    ],
+    beginning:
+      /^\s*(?:(?:\/\/[^\n]*|\/\*[\s\S]*?\*\/)\s*)*(?:register\s+query\b|(?:optional\s+)?match\b[\s\S]*\breturn\b)/i,
   },
 };

@@ -145,9 +145,10 @@ describe("the keywords of a grammar", () => {
     const found = keywordsOf("rq");
     for (const one of ["different edges", "all shortest", "order by", "limit", "window", "count", "max", "abs", "nodes"])
       expect(found).toContain(one);
+    expect(keywordsOf("cypher")).toEqual(expect.arrayContaining(["starts with", "shortestpath", "asc", "within"]));
     expect(keywordsOf("gcore")).toEqual(expect.arrayContaining(["match", "graph", "view", "true", "exists"]));
   });
-  for (const language of ["rq", "gcore"])
+  for (const language of ["rq", "gcore", "cypher"])
     it(`are coloured and completed in ${language}`, () => {
       const { keywords } = COLOURINGS[language]!;
       const completed = keywords.map((one) => one.toLowerCase());
@@ -167,10 +168,13 @@ describe("the keywords of a grammar", () => {
 
 describe("the language of a text", () => {
   const language = (name: string) => ({ name, title: name, endings: [], comment: "%" });
-  const languages = ["gcore", "toy", "rq"].map(language);
+  const languages = ["cypher", "gcore", "toy", "rq"].map(language);
 
   it("is guessed by its beginning, else it is the last one", () => {
     expect(guessedLanguage("// it\n SELECT x MATCH ()", languages)).toBe("gcore");
+    expect(guessedLanguage("MATCH (x)-[:a]->(y)", languages)).toBe("gcore");
+    expect(guessedLanguage("match (x)-[:a]->(y)\nreturn x", languages)).toBe("cypher");
+    expect(guessedLanguage("REGISTER QUERY q {", languages)).toBe("cypher");
     expect(guessedLanguage("% it\nAnswer(x) <- a(x, x)", languages)).toBe("rq");
     expect(guessedLanguage("Answer(x) <- a(x, x)", [])).toBe("");
   });

@@ -1,0 +1,261 @@
+"""The body of a rule while clauses are translated, and the rule that it becomes.
+
+A body belongs to the clauses between two WITH that close a rule, to the patterns of an OPTIONAL
+MATCH, or to a pattern in a condition. The last two have a body around them, whose nodes they share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from ..query import regular_query as rq
+from ..query.atoms import Atom, Location, Variable, VertexAtom, variables_of
+from ..query.conditions import named_edges, references, references_in, with_names
+from ..query.disjoint_sets import DisjointSets
+from ..query.predicates import first_free
+from ..query.regular_query import Condition, Negation, OptionalPart, Output, Rule
+from . import errors
+from .program import Choices, Program
+from .scope import Bound, Edge, Node, Path, Value
+from .syntax import Name
+
+Column = tuple[str, Output]
+"""The name of a column, and its value."""
+
+
+@dataclass(slots=True)
+class Body:
+    """The atoms, conditions and parts of a rule, and the variables in scope.
+
+    Attributes:
+        program: the results of the text.
+        choices: the alternatives to take; None where a body has to be one rule.
+        counted: whether an aggregate counts the bindings of the body.
+        around: the body around this one.
+        scope: the variables by their names in the text.
+        names: the names of variables and relationships in rules, of all bodies of the rule.
+        same: the variables of rules that are one node.
+        outer: the variables of nodes from around that the body uses.
+        groups: the number of MATCHes so far.
+        is_optional: whether the body is that of an OPTIONAL MATCH.
+    """
+
+    program: Program
+    choices: Choices | None
+    counted: bool
+    around: Body | None = None
+    scope: dict[str, Bound] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)
+    atoms: list[Atom] = field(default_factory=list)
+    conditions: list[Condition] = field(default_factory=list)
+    negated: list[Negation] = field(default_factory=list)
+    optional: list[tuple[Body, Location]] = field(default_factory=list)
+    same: DisjointSets[str] = field(default_factory=DisjointSets)
+    outer: set[str] = field(default_factory=set)
+    is_optional: bool = False
+    groups: int = 0
+
+    def inner(self, choices: Choices | None, *, counted: bool, is_optional: bool = False) -> Body:
+        """The body of a part of this one."""
+        return Body(self.program, choices, counted, self, names=self.names, is_optional=is_optional)
+
+    def new(self, name: Name | None) -> str:
+        """A name in rules for a variable of the text, or for an anonymous one."""
+        own = self.program.variable() if name is None else first_free(name.text, self.names)
+        self.names.add(own)
+        return own
+
+    def pick(self, several: int, at: Location, text: str) -> int:
+        """The number of the alternative to take.
+
+        Raises:
+            QueryError: E-LATER in a body that has to be one rule.
+        """
+        if several > 1 and self.choices is None:
+            raise errors.OPTIONAL_CHOICE.error(at, text)
+        return 0 if self.choices is None else self.choices.pick(several)
+
+    # -- variables ------------------------------------------------------------------------
+
+    def bound(self, name: Name) -> Bound | None:
+        """What a variable is bound to, here or around; a node from around is shared then."""
+        if name.text in self.scope or self.around is None:
+            return self.scope.get(name.text)
+        outer = self.around.bound(name)
+        if isinstance(outer, Node):
+            self.scope[name.text] = outer
+            self.outer.add(outer.variable)
+        return outer
+
+    def is_outer(self, name: Name) -> bool:
+        """Whether a variable other than a node is of a body around this one."""
+        return name.text not in self.scope
+
+    def node(self, name: Name) -> Node:
+        """The node of a variable.
+
+        Raises:
+            QueryError: E-SAFE for a variable that is not bound, E-LATER for another kind.
+        """
+        bound = self.bound(name)
+        if bound is None:
+            raise errors.UNBOUND.error(name.at, name.text)
+        if isinstance(bound, Value):
+            raise errors.DERIVED_NODE.error(name.at, name.text)
+        if not isinstance(bound, Node):
+            raise errors.REBOUND.error(name.at, name.text)
+        return bound
+
+    def labels_of(self, name: str) -> list[str]:
+        """The labels that atoms give a variable of rules."""
+        at = Variable(name)
+        return [a.predicate for a in self.atoms if isinstance(a, VertexAtom) and a.vertex == at]
+
+    def with_label(self, node: Node, label: str, at: Location) -> Node:
+        """Adds the atom of a node's label; returns the node with it."""
+        if label not in self.labels_of(node.variable):
+            self.atoms.append(VertexAtom(label, Variable(node.variable), at))
+        known = replace(node, labels=tuple(dict.fromkeys((*node.labels, label))))
+        for name, bound in self.scope.items():
+            if isinstance(bound, Node) and bound.variable == node.variable:
+                self.scope[name] = known
+        return known
+
+    def for_properties(self, node: Node, at: Location, text: str) -> None:
+        """Adds the labels of a node to this body, whose properties are read.
+
+        Raises:
+            QueryError: E-LATER for a node without a label.
+        """
+        if not node.labels:
+            raise errors.UNKNOWN_LABELS.error(at, text)
+        if not node.optional:
+            for label in node.labels:
+                self.with_label(node, label, at)
+
+    def bindings(self) -> set[str]:
+        """The variables that the atoms of the body bind."""
+        return set(variables_of(self.atoms))
+
+    # -- rules ----------------------------------------------------------------------------
+
+    def shared(self) -> tuple[str, ...]:
+        """The variables of nodes from around that the atoms bind, in their order."""
+        return tuple(v for v in dict.fromkeys(variables_of(self.atoms)) if v in self.outer)
+
+    def rule(
+        self,
+        head: str,
+        columns: Sequence[Column],
+        at: Location,
+        limit: rq.Limit | None = None,
+    ) -> Rule:
+        """The rule of the body; adds those of its parts.
+
+        Raises:
+            QueryError: E-LATER for a node that nothing but a path of no relationships binds.
+        """
+        if not self.names:
+            raise errors.NO_ROWS.error(at, "RETURN")
+        if not self.atoms:
+            name = next((of.name for _, of in columns if isinstance(of, Variable)), "()")
+            raise self._unbound(name).error(at, name)
+        read = [of for condition in self.conditions for of in references(condition)]
+        read += [of for _, output in columns for of in references_in(output)]
+        parts = tuple(self._parts(read))
+        leader = self._leaders()
+        bound = {leader(name) for name in self.bindings()}
+        bound |= {of.name for p in parts for of in p.own if isinstance(of, Variable)}
+        edges = {**named_edges(self.atoms)}
+        for of in (*read, *(Variable(v) for n in self.negated for v in n.variables)):
+            if isinstance(of, Variable) and of.name not in edges and leader(of.name) not in bound:
+                raise self._unbound(of.name).error(at, of.name)
+        names = _without_collisions(columns, {*bound, *edges}, leader)
+        called = tuple(name for name, _ in columns)
+        values = tuple(
+            (name, of)
+            for name, of in columns
+            if not (isinstance(of, Variable) and names(of.name) == name)
+        )
+        plain = Rule(
+            head,
+            called,
+            tuple(self.atoms),
+            at,
+            tuple(self.conditions),
+            values,
+            negated=tuple(self.negated),
+            optional=parts,
+            limit=limit,
+        )
+        return with_names(plain, names, names)
+
+    def _unbound(self, name: str) -> errors.Fault:
+        """The fault of a variable that no atom binds."""
+        if any(self.same.leader(name) == self.same.leader(n) for n in self.names - {name}):
+            return errors.ZERO_HOPS
+        return errors.ANY_NODE if self.around is None else errors.DEEP_EXISTS
+
+    def _leaders(self) -> Callable[[str], str]:
+        """The variable that stands for each; one that an atom binds in each set of equal ones."""
+        bound = self.bindings()
+        chosen: dict[str, str] = {}
+        for name in sorted(self.names):
+            leader = self.same.leader(name)
+            if name in bound and (leader not in chosen or name < chosen[leader]):
+                chosen[leader] = name
+        return lambda name: chosen.get(self.same.leader(name), name)
+
+    def _parts(self, read: list[Variable | rq.Property]) -> Iterator[OptionalPart]:
+        """The optional parts with the values that are read of them; adds their rules."""
+        for body, at in self.optional:
+            own = dict.fromkeys(variables_of(body.atoms))
+            shared = body.shared()
+            added = tuple(n for n in own if n not in shared and body.is_named(n))
+            edges = named_edges(body.atoms)
+            properties = [
+                of
+                for of in dict.fromkeys(read)
+                if isinstance(of, rq.Property) and (of.edge in edges or of.edge in added)
+            ]
+            head = self.program.fresh("optional")
+            columns: list[Column] = [(name, Variable(name)) for name in (*shared, *added)]
+            columns += [(f"{of.edge}.{of.name}", of) for of in properties]
+            self.program.add(body.rule(head, columns, at))
+            keys = tuple(map(Variable, (*shared, *added)))
+            yield OptionalPart(head, (*keys, *properties), len(shared), at)
+
+    def is_named(self, variable: str) -> bool:
+        """Whether a variable of a rule is one of the text."""
+        return any(isinstance(b, Node) and b.variable == variable for b in self.scope.values())
+
+
+def _without_collisions(
+    columns: Sequence[Column], taken: set[str], leader: Callable[[str], str]
+) -> Callable[[str], str]:
+    """New names for variables and relationships that have the name of another column."""
+    kept = {name for name, of in columns if isinstance(of, Variable) and leader(of.name) == name}
+    aliases = {name for name, of in columns if not isinstance(of, rq.Witnessed)} - kept
+    used = taken | aliases | kept
+    renamed: dict[str, str] = {}
+    for name in sorted(taken & aliases):
+        renamed[name] = first_free(name, used)
+        used.add(renamed[name])
+
+    def new(name: str) -> str:
+        one = leader(name)
+        return renamed.get(one, one)
+
+    return new
+
+
+def optional_scope(body: Body) -> dict[str, Bound]:
+    """The variables that an OPTIONAL MATCH adds to the scope around it."""
+    added: dict[str, Bound] = {}
+    assert body.around is not None
+    for name, bound in body.scope.items():
+        if body.around.bound(Name(name, Location(1, 1))) is None:
+            assert isinstance(bound, Node | Edge | Path)
+            added[name] = replace(bound, optional=True)
+    return added

@@ -1,0 +1,225 @@
+"""Translates conditions: tests of values, and patterns that match or do not.
+
+A pattern in a condition is a rule of its own, so that it changes no multiplicity: the body reads
+it, or negates it. OR of patterns makes alternatives, each a rule.
+"""
+
+from __future__ import annotations
+
+from ...algebra import scalar
+from ..parsing.tokens import SIGNS
+from ..query import regular_query as rq
+from ..query.atoms import Variable
+from ..query.regular_query import (
+    Both,
+    Comparison,
+    Condition,
+    Either,
+    Missing,
+    Negated,
+    Negation,
+    Sign,
+)
+from . import errors
+from .bodies import Body
+from .expression_text import expression_text
+from .patterns import Block, add
+from .program import Choices, alternatives, reading
+from .scope import Edge, Node
+from .syntax import (
+    And,
+    Exists,
+    Expression,
+    HasLabels,
+    InList,
+    ListOf,
+    Literal,
+    Not,
+    NullTest,
+    Or,
+    Part,
+    Pattern,
+    Property,
+    TextComparison,
+    TextTest,
+)
+from .syntax import Comparison as ComparisonText
+from .syntax import Node as NodeText
+from .syntax import Variable as VariableText
+from .values import edge_of, property_of, value_of
+
+TRUE, FALSE = Both(()), Either(())
+
+
+def match_block(body: Body, block: Block, condition: Expression | None) -> None:
+    """Adds the patterns of a block and their conditions to a body."""
+    inside = add(body, block)
+    for one in (*inside, *(() if condition is None else (condition,))):
+        hold(body, one)
+
+
+def hold(body: Body, of: Expression, *, positive: bool = True) -> None:
+    """Requires a condition, or with ``positive`` False its negation.
+
+    Raises:
+        QueryError: for a condition that is not supported.
+    """
+    match of:
+        case Not(part):
+            hold(body, part, positive=not positive)
+        case And(parts) | Or(parts) if isinstance(of, And) == positive:
+            for part in parts:
+                hold(body, part, positive=positive)
+        case And(parts) | Or(parts) if any(map(_has_pattern, parts)):
+            if body.counted:
+                raise errors.COUNTED_OR.error(of.at, "OR")
+            hold(body, parts[body.pick(len(parts), of.at, "OR")], positive=positive)
+        case Exists():
+            _exists(body, of, positive=positive)
+        case HasLabels(name, labels):
+            if positive and not body.is_outer(name):
+                node = body.node(name)
+                if node.optional:
+                    raise errors.OPTIONAL_NODE.error(name.at, name.text)
+                for label in labels:
+                    node = body.with_label(node, label.text, label.at)
+                return
+            pattern = Pattern((NodeText(name, labels, (), None, name.at),), ())
+            alone = Part(None, pattern, None, name.at)
+            _exists(body, Exists((alone,), None, False, name.at), positive=positive)
+        case _:
+            test = condition_of(body, of)
+            body.conditions.append(test if positive else Negated(test))
+
+
+def _has_pattern(of: Expression) -> bool:
+    match of:
+        case Exists() | HasLabels():
+            return True
+        case Not(part):
+            return _has_pattern(part)
+        case And(parts) | Or(parts):
+            return any(map(_has_pattern, parts))
+    return False
+
+
+def _exists(body: Body, test: Exists, *, positive: bool) -> None:
+    """Requires that a pattern has a match, or that it has none."""
+    block = Block.of_test(test)
+
+    def build(choices: Choices) -> Body:
+        inside = body.inner(choices, counted=False)
+        match_block(inside, block, test.condition)
+        return inside
+
+    bodies = alternatives(build)
+    shared = bodies[0].shared()
+    if not shared:
+        raise errors.LONE_EXISTS.error(test.at, expression_text(test))
+    head = body.program.fresh("exists" if positive else "negated")
+    for number, inside in enumerate(bodies):
+        if not positive and number:
+            head = body.program.fresh("negated")
+            shared = inside.shared()
+        columns = [(name, Variable(name)) for name in shared]
+        body.program.add(inside.rule(head, columns, test.at))
+        if not positive:
+            body.negated.append(Negation(head, shared, test.at))
+    if positive:
+        body.atoms.append(reading(head, shared, test.at))
+
+
+def condition_of(body: Body, of: Expression) -> Condition:
+    """A condition without patterns.
+
+    Raises:
+        QueryError: for a condition that is not supported, or a value that is none.
+    """
+    match of:
+        case Not(part):
+            return Negated(condition_of(body, part))
+        case And(parts):
+            return Both(tuple(condition_of(body, part) for part in parts))
+        case Or(parts):
+            return Either(tuple(condition_of(body, part) for part in parts))
+        case ComparisonText():
+            return _compared(body, of)
+        case InList(value, members):
+            if not isinstance(members, ListOf):
+                raise errors.LISTS.error(members.at, expression_text(members))
+            left = value_of(body, value)
+            tests = tuple(
+                Comparison(left, "=", value_of(body, member), of.at) for member in members.items
+            )
+            return tests[0] if len(tests) == 1 else Either(tests)
+        case TextComparison(value, test, part):
+            return _begins(body, of, value, test, part)
+        case NullTest(value, is_null):
+            return _null_test(body, value, is_null)
+        case Literal(True):
+            return TRUE
+        case Literal(False):
+            return FALSE
+        case Property():
+            return Comparison(property_of(body, of), "=", scalar.Literal(True), of.at)
+        case Exists() | HasLabels():
+            raise errors.NESTED_PATTERN.error(of.at, expression_text(of))
+    raise errors.NOT_CONDITION.error(of.at, expression_text(of))
+
+
+def _compared(body: Body, of: ComparisonText) -> Condition:
+    tests: list[Condition] = []
+    for left, sign, right in zip(of.values, of.signs, of.values[1:], strict=False):
+        if sign.text == "=~":
+            raise errors.REGULAR_TEXT.error(sign.at, sign.text)
+        edges = edge_of(body, left), edge_of(body, right)
+        if edges[0] is not None and edges[1] is not None:
+            sides: tuple[rq.Value, rq.Value] = Variable(edges[0]), Variable(edges[1])
+        else:
+            sides = value_of(body, left), value_of(body, right)
+        tests.append(Comparison(sides[0], SIGNS[sign.text], sides[1], left.at))
+    return tests[0] if len(tests) == 1 else Both(tuple(tests))
+
+
+def _begins(
+    body: Body, of: TextComparison, value: Expression, test: TextTest, part: Expression
+) -> Condition:
+    """The texts that begin with a part are an interval of the order of texts."""
+    if test is not TextTest.STARTS or not isinstance(part, Literal):
+        raise errors.TEXT_PART.error(of.at, test.value)
+    if not isinstance(part.value, str):
+        raise errors.TEXT_PART.error(part.at, expression_text(part))
+    whole = value_of(body, value)
+    bounds: list[tuple[Sign, str]] = [(">=", part.value)]
+    if (end := _after(part.value)) is not None:
+        bounds.append(("<", end))
+    tests = tuple(Comparison(whole, sign, scalar.Literal(b), of.at) for sign, b in bounds)
+    return tests[0] if len(tests) == 1 else Both(tests)
+
+
+def _after(start: str) -> str | None:
+    """The least text after all that begin with ``start``; None if there is none."""
+    last = 0x10FFFF
+    while start and ord(start[-1]) == last:
+        start = start[:-1]
+    if not start:
+        return None
+    following = ord(start[-1]) + 1
+    if 0xD800 <= following < 0xE000:  # no text has a surrogate
+        following = 0xE000
+    return start[:-1] + chr(following)
+
+
+def _null_test(body: Body, value: Expression, is_null: bool) -> Condition:
+    bound = body.bound(value.name) if isinstance(value, VariableText) else None
+    if isinstance(bound, Node | Edge) and not bound.optional:
+        return FALSE if is_null else TRUE
+    if isinstance(bound, Node) and not is_null:
+        return Comparison(Variable(bound.variable), "=", Variable(bound.variable), value.at)
+    if isinstance(value, VariableText | Property):
+        of = value_of(body, value)
+        if isinstance(of, rq.Property):
+            return Missing(of) if is_null else Negated(Missing(of))
+        if isinstance(of, Variable) and not is_null:
+            return Comparison(of, "=", of, value.at)
+    raise errors.NULL_OF.error(value.at, expression_text(value))

@@ -1,0 +1,256 @@
+"""The constructs of Cypher and Seraph that are refused, each with one message.
+
+:data:`OUTSIDE` has the constructs without a grammar rule, by the word or sign at which the parser
+stops; the other faults are raised by the translation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from ..query.atoms import Location
+from ..query.errors import QueryError
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """The code, reason and advice of an error."""
+
+    code: str
+    reason: str
+    hint: str = ""
+
+    def error(self, at: Location, text: str) -> QueryError:
+        """The error of a part of a query."""
+        return QueryError(self.code, self.reason, at=at, text=text, hint=self.hint)
+
+
+def later(what: str, hint: str = "") -> Fault:
+    """The fault of a part of the language that is not supported yet."""
+    return Fault("E-LATER", f"{what} not supported yet", hint)
+
+
+# -- REGISTER QUERY -------------------------------------------------------------------------
+
+EVENTS = later(
+    "reports after a number of events are",
+    "write a period, as EVERY PT1S; without EMIT each answer is written when it begins",
+)
+MOMENT = later(
+    "a time to start at is", "write Earliest, or leave STARTING out: a run decides where it reads"
+)
+
+# -- clauses --------------------------------------------------------------------------------
+
+UNION_ALL = later("UNION ALL is", "rows are a set here: write UNION")
+OTHER_COLUMNS = Fault(
+    "E-SYNTAX",
+    "the queries joined by UNION have different columns",
+    "give their columns the same names in the same order, with AS",
+)
+SKIP = later("SKIP is", "write ORDER BY and LIMIT, and leave rows out afterwards")
+LIMIT = Fault("E-SYNTAX", "LIMIT takes a whole number", "write it out, as LIMIT 10")
+SORTED = later(
+    "ORDER BY a value that is not a column is", "return the value too, and order by its column"
+)
+ORDER_ONLY = Fault(
+    "E-ORDER",
+    "a result is a set of rows, so it has no order without LIMIT",
+    "add LIMIT, or sort the answers after the query",
+)
+LIMITED_WITH = later("a LIMIT of rows that may repeat is", "write WITH DISTINCT before the items")
+NO_ALIAS = Fault("E-SYNTAX", "WITH needs a name for a value", "add AS and a name")
+SAME_COLUMN = Fault("E-SYNTAX", "two columns have this name", "give one of them another one by AS")
+NO_COLUMNS = Fault("E-SYNTAX", "there are no variables for *", "name a node of a pattern, as (a)")
+EDGE_COLUMN = later(
+    "a relationship as a value is",
+    "return its type and properties, as r.amount, and the nodes at its ends",
+)
+NO_ROWS = Fault("E-SYNTAX", "a query reads a pattern first", "begin with MATCH (a)-[:KNOWS]->(b)")
+
+# -- patterns -------------------------------------------------------------------------------
+
+UNBOUND = Fault("E-SAFE", "no pattern binds it", "name it in a MATCH before")
+REBOUND = Fault("E-SYNTAX", "the name is bound already", "choose another name")
+ANY_NODE = later(
+    "a node without a label, a relationship or properties is", "say what it is, as (a:Person)"
+)
+UNKNOWN_LABELS = later(
+    "a property of a node without a label is",
+    "say in a pattern what the node is, as (a:Person): its properties are those of the label",
+)
+PATH_VARIABLE = later(
+    "a variable for the relationships of a path is", "leave the variable out, or name the path"
+)
+PATH_OF_STEPS = later(
+    "a name for a path of several parts is",
+    "name a path of one relationship with *, as p = (a)-[:KNOWS*]->(b)",
+)
+SHORTEST_STEPS = Fault(
+    "E-SYNTAX",
+    "shortestPath takes a pattern of one relationship with *",
+    "write shortestPath((a)-[:KNOWS*]->(b))",
+)
+SHORTEST_BOUND = Fault(
+    "E-SHORTEST",
+    "the least length of a shortest path is 1",
+    "write *, or *..4 for a largest length",
+)
+SHORTEST_CONDITION = later(
+    "a condition in the brackets of a shortest path is", "write it in WHERE, over its two ends"
+)
+NO_LENGTH = Fault(
+    "E-SYNTAX", "no path has such a length", "write the smaller bound first, as *1..3"
+)
+CHAIN_CONDITION = later(
+    "WHERE in the brackets of a path is", "test properties of its relationships by {key: value}"
+)
+SHARED_PATH = later(
+    "a path without an upper bound beside a relationship that it could repeat is",
+    "bound the path, as *1..3, or write it in a MATCH of its own",
+)
+ZERO_HOPS = later(
+    "a path of zero relationships here is",
+    "write at least *1, or give the node a label",
+)
+OPTIONAL_NODE = later(
+    "a pattern over a node of an OPTIONAL MATCH is", "match it in the same OPTIONAL MATCH"
+)
+OPTIONAL_EDGE = later(
+    "a relationship of an OPTIONAL MATCH as a value is", "use its properties, or its other node"
+)
+FIRST_OPTIONAL = later("OPTIONAL MATCH as the first clause is", "write a MATCH before it")
+LONE_OPTIONAL = later(
+    "an OPTIONAL MATCH without a node that is bound before is",
+    "let its pattern begin at a node of a MATCH",
+)
+LONE_EXISTS = later(
+    "a pattern in a condition without a node that is bound outside is",
+    "let it have a node of a MATCH",
+)
+INNER_NEW = Fault(
+    "E-SAFE",
+    "a pattern in a condition binds no new variables",
+    "leave the name out, or write EXISTS { MATCH ... }",
+)
+OPTIONAL_CHOICE = later(
+    "OR of patterns, or a path of zero or several lengths, in what an aggregate counts of an "
+    "OPTIONAL MATCH is",
+    "write at least *1, count distinct values, or match without OPTIONAL",
+)
+OPTIONAL_PATH = later("a path of an OPTIONAL MATCH as a value is", "return the nodes at its ends")
+DEEP_EXISTS = later(
+    "a pattern over a node that only a query further outside binds is",
+    "let a pattern beside it bind the node",
+)
+OUTER_VALUE = later(
+    "a value from outside in the condition of OPTIONAL MATCH or EXISTS is",
+    "compare nodes and their properties there; compare other values in WITH ... WHERE",
+)
+RELATIONSHIP_AGAIN = later("a relationship in two places is", "match it once, and use its name")
+DERIVED_NODE = later(
+    "a pattern over a value is", "keep the node itself in WITH, and match it without OPTIONAL"
+)
+
+# -- expressions ----------------------------------------------------------------------------
+
+PARAMETER = later("parameters are", "write the value itself")
+MAPS = later("properties of values are", "write variable.property of a node or a relationship")
+LISTS = later("lists as values are", "a list stands after IN, with its values written out")
+NULL_VALUE = later("null as a value is", "write IS NULL, or IS NOT NULL")
+NULL_OF = later(
+    "IS NULL of anything but a property is",
+    "test a property; for a missing match, write NOT EXISTS { ... }",
+)
+TRUTH_VALUE = later(
+    "a condition as a value is",
+    "write it in WHERE; a truth value alone is compared, as x.flag = true",
+)
+NOT_CONDITION = Fault(
+    "E-SYNTAX", "it is no condition", "write a comparison, as a.age > 3 or a.flag = true"
+)
+REGULAR_TEXT = Fault(
+    "E-FUNC", "regular expressions are not supported", "STARTS WITH takes the beginning of a text"
+)
+TEXT_PART = Fault(
+    "E-FUNC",
+    "this test of a text is not supported",
+    "STARTS WITH takes the beginning of a text, in quotes",
+)
+OPERATOR = Fault("E-FUNC", "this operator is not supported", "known are + - * /")
+DIVISION = later(
+    "a division of integers, which drops the fraction, is",
+    "write one of the two as a number with a fraction: a.x * 1.0 / a.y",
+)
+PATH_VALUE = Fault(
+    "E-PATHVAR",
+    "a path has no value but length(p) of a shortest path",
+    "return the path by itself",
+)
+NO_AGGREGATE = Fault(
+    "E-AGG",
+    "aggregates stand in RETURN and WITH",
+    "name it in a WITH, and compare the name after it",
+)
+INNER_AGGREGATE = Fault(
+    "E-AGG", "an aggregate inside an aggregate", "name the inner one in a WITH before"
+)
+NOT_A_KEY = Fault(
+    "E-AGG",
+    "beside an aggregate a value has to be a column by itself",
+    "return it as a column too, or name it in a WITH before",
+)
+COUNTED_OR = later(
+    "OR of patterns in what an aggregate counts is",
+    "write WITH DISTINCT before the aggregate, or several queries",
+)
+COUNTED_PATHS = later(
+    "an aggregate over paths without an upper bound is",
+    "bound the path, as *1..3, or count distinct values: count(DISTINCT b)",
+)
+
+NO_FUNCTION = Fault(
+    "E-FUNC", "this function is not supported", "known are abs, id, type, length and toFloat"
+)
+TYPE_OF = later("the type of a relationship of several types is", "match one type, as -[r:KNOWS]->")
+OTHER_AGGREGATE = later("this aggregate is", "known are count, sum, avg, min and max")
+ONE_ARGUMENT = Fault("E-SYNTAX", "it takes one argument", "write count(*), or sum(r.amount)")
+NESTED_PATTERN = later(
+    "a pattern inside a comparison is", "join patterns and comparisons by AND, OR and NOT"
+)
+
+_UPDATE = Fault(
+    "E-UPDATE",
+    "a query over streams reads, and changes no stored data",
+    "leave the clause out; answers are written to the sink of the run",
+)
+_CASE = later("CASE is", "write several queries, each with its condition, joined by UNION")
+_UNWIND = later("UNWIND is", "write the values after IN")
+_CALL = Fault("E-FUNC", "procedures and subqueries are not called", "write patterns instead")
+_CONSTRUCT = later("CONSTRUCT is", "return the nodes of the relationship, as RETURN a, b")
+
+OUTSIDE: Mapping[str, Fault] = MappingProxyType(
+    {
+        **dict.fromkeys(
+            ("CREATE", "MERGE", "SET", "DELETE", "DETACH", "REMOVE", "FOREACH"), _UPDATE
+        ),
+        "LOAD": Fault(
+            "E-UPDATE",
+            "a query reads the streams of the catalog, and no files",
+            "name the file in the catalog",
+        ),
+        "CALL": _CALL,
+        "YIELD": _CALL,
+        "CASE": _CASE,
+        "UNWIND": _UNWIND,
+        "CONSTRUCT": _CONSTRUCT,
+        "SKIP": SKIP,
+        "OFFSET": SKIP,
+        "USING": Fault("E-SYNTAX", "the optimizer takes no hints in a query", "leave it out"),
+        "USE": Fault("E-SYNTAX", "a query has one graph", "name streams by FROM STREAM"),
+        "FINISH": _UPDATE,
+    }
+)
+"""The constructs without a grammar rule, by their first word in upper case."""

@@ -1,0 +1,294 @@
+"""Translates patterns to atoms.
+
+Relationships of one MATCH are different from each other. Those that can be one edge get a group of
+different edges; so does a path on which a relationship could be repeated otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from ...algebra import regex
+from ...algebra.regex import Regex, Symbol
+from ...algebra.window import Window
+from ..parsing.paths import PathExpression
+from ..query.atoms import EdgeAtom, PathAtom, ShortestPaths, Variable
+from ..query.regular_query import Comparison, Rule
+from . import errors
+from .bodies import Body
+from .scope import Edge, Node, Path
+from .syntax import (
+    Direction,
+    Exists,
+    Expression,
+    Hops,
+    Match,
+    Name,
+    Part,
+    Relationship,
+    Shortest,
+)
+from .syntax import Node as NodeText
+from .values import compared_with
+
+X, Y = Variable("x"), Variable("y")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The parts of one MATCH, and what holds for all of them.
+
+    Attributes:
+        parts: the parts.
+        within: the window of WITHIN, if any.
+        new: whether the parts may bind new variables.
+        returned: the names of paths that the answer returns.
+    """
+
+    parts: tuple[Part, ...]
+    within: Window | None
+    new: bool
+    returned: frozenset[str] = frozenset()
+
+    @staticmethod
+    def of(match: Match, body: Body, returned: frozenset[str]) -> Block:
+        """The block of a MATCH."""
+        within = None if match.within is None else body.program.length(match.within)
+        return Block(match.parts, within, True, returned)
+
+    @staticmethod
+    def of_test(test: Exists) -> Block:
+        """The block of a pattern in a condition."""
+        return Block(test.parts, None, test.is_block)
+
+    @property
+    def relationships(self) -> tuple[Relationship, ...]:
+        """All relationships but those of shortest paths."""
+        return tuple(
+            one
+            for part in self.parts
+            if part.shortest is None
+            for one in part.pattern.relationships
+        )
+
+
+def add(body: Body, block: Block) -> list[Expression]:
+    """Adds the atoms of a block and the tests of properties; returns the conditions in brackets.
+
+    Raises:
+        QueryError: for a variable that is bound otherwise, or a part that is not supported.
+    """
+    group = body.groups
+    body.groups += 1
+    return _Adding(body, block, group).added()
+
+
+@dataclass(frozen=True, slots=True)
+class _Adding:
+    """Adds a block to a body; ``group`` is the number of its different edges."""
+
+    body: Body
+    block: Block
+    group: int
+
+    def added(self) -> list[Expression]:
+        tests: list[tuple[str, Name, Expression]] = []
+        conditions: list[Expression] = []
+        for part in self.block.parts:
+            names = [self._node(node) for node in part.pattern.nodes]
+            for node, name in zip(part.pattern.nodes, names, strict=True):
+                tests += [(name, *of) for of in node.properties]
+                if node.condition is not None:
+                    conditions.append(node.condition)
+            self._part(part, names)
+        conditions += [
+            one.condition for one in self.block.relationships if one.condition is not None
+        ]
+        for name, key, value in tests:
+            self._check_labels(name, key)
+            self.body.conditions.append(compared_with(self.body, name, key, value))
+        return conditions
+
+    def _check_labels(self, name: str, key: Name) -> None:
+        """Adds the labels of a node of which a property is tested."""
+        for bound in self.body.scope.values():
+            if isinstance(bound, Node) and bound.variable == name:
+                self.body.for_properties(bound, key.at, key.text)
+                return
+        if not self.body.labels_of(name):
+            raise errors.UNKNOWN_LABELS.error(key.at, key.text)
+
+    def _node(self, node: NodeText) -> str:
+        """The variable of a node, with atoms for its labels."""
+        body = self.body
+        if node.variable is None:
+            known = Node(body.new(None))
+        elif body.bound(node.variable) is None:
+            if not self.block.new:
+                raise errors.INNER_NEW.error(node.variable.at, node.variable.text)
+            known = Node(body.new(node.variable))
+            body.scope[node.variable.text] = known
+        else:
+            known = body.node(node.variable)
+            if known.optional and not body.is_optional:
+                raise errors.OPTIONAL_NODE.error(node.variable.at, node.variable.text)
+        for label in node.labels:
+            known = body.with_label(known, label.text, label.at)
+        return known.variable
+
+    def _part(self, part: Part, names: Sequence[str]) -> None:
+        """Adds the relationships between the nodes of a part."""
+        if part.shortest is not None:
+            self._shortest(part, names, part.shortest)
+            return
+        pattern = part.pattern
+        if part.variable is not None and len(pattern.relationships) != 1:
+            raise errors.PATH_OF_STEPS.error(part.variable.at, part.variable.text)
+        for (_, one, _), ends in zip(pattern.steps(), pairwise(names), strict=True):
+            source, target = ends[::-1] if one.direction is Direction.LEFT else ends
+            if one.hops is None and part.variable is None:
+                self._edge(one, source, target)
+            else:
+                self._path(part, one, source, target)
+
+    def _steps(self, one: Relationship) -> tuple[Symbol, ...]:
+        either = one.direction is Direction.EITHER
+        return self.body.program.steps(one.types, self.block.within, either=either)
+
+    def _edge(self, one: Relationship, source: str, target: str) -> None:
+        body = self.body
+        name: str | None = None
+        if one.variable is not None:
+            if isinstance(body.bound(one.variable), Edge):
+                raise errors.RELATIONSHIP_AGAIN.error(one.variable.at, one.variable.text)
+            name = self._new(one.variable)
+            types = tuple(type_.text for type_ in one.types)
+            body.scope[one.variable.text] = Edge(name, types)
+        elif one.properties:
+            name = body.new(None)
+        group = self.group if self._shares(one) else None
+        ends = Variable(source), Variable(target)
+        body.atoms.append(EdgeAtom(self._steps(one), *ends, one.at, name, different=group))
+        for key, value in one.properties:
+            body.conditions.append(compared_with(body, name or "", key, value))
+
+    def _new(self, name: Name) -> str:
+        """A name in rules for a new relationship or path."""
+        if not self.block.new:
+            raise errors.INNER_NEW.error(name.at, name.text)
+        if self.body.bound(name) is not None:
+            raise errors.REBOUND.error(name.at, name.text)
+        return self.body.new(name)
+
+    def _path(self, part: Part, one: Relationship, source: str, target: str) -> None:
+        """Adds a path of some lengths; one that is counted becomes the relationships on it."""
+        body = self.body
+        hops = one.hops or Hops(1, 1, one.at)
+        self._check_path(one, hops)
+        if hops.least == 0 and (hops.most == 0 or body.pick(2, hops.at, "*0") == 0):
+            body.same.merge(source, target)
+            return
+        hops = replace(hops, least=max(hops.least, 1))
+        if body.counted:
+            if hops.most is None:
+                raise errors.COUNTED_PATHS.error(hops.at, "*")
+            steps = hops.least + body.pick(hops.most - hops.least + 1, hops.at, "*")
+            self._chain(one, source, target, steps)
+            return
+        shares = self._shares(one)
+        if hops.most is None and shares:
+            raise errors.SHARED_PATH.error(hops.at, "*")
+        repeats = one.direction is Direction.EITHER or hops.least > 1 or shares
+        body.atoms.append(
+            PathAtom(
+                self._repeated(one, hops),
+                Variable(source),
+                Variable(target),
+                one.at,
+                None if part.variable is None else self._alias(part.variable),
+                different=self.group if repeats else None,
+            )
+        )
+
+    def _check_path(self, one: Relationship, hops: Hops) -> None:
+        if one.variable is not None:
+            raise errors.PATH_VARIABLE.error(one.variable.at, one.variable.text)
+        if one.condition is not None:
+            raise errors.CHAIN_CONDITION.error(one.condition.at, "WHERE")
+        if hops.most is not None and hops.most < hops.least:
+            raise errors.NO_LENGTH.error(hops.at, f"*{hops.least}..{hops.most}")
+
+    def _alias(self, name: Name) -> str | None:
+        """The name in rules of a path, if it is returned."""
+        own = self._new(name)
+        self.body.scope[name.text] = Path(own, shortest=False)
+        return own if name.text in self.block.returned else None
+
+    def _chain(self, one: Relationship, source: str, target: str, count: int) -> None:
+        """Adds ``count`` relationships in a row, so that each path is a binding."""
+        body = self.body
+        steps = self._steps(one)
+        for ends in pairwise([source, *(body.new(None) for _ in range(count - 1)), target]):
+            name = body.new(None) if one.properties else None
+            left, right = map(Variable, ends)
+            body.atoms.append(EdgeAtom(steps, left, right, one.at, name, different=self.group))
+            for key, value in one.properties:
+                body.conditions.append(compared_with(body, name or "", key, value))
+
+    def _repeated(self, one: Relationship, hops: Hops) -> Regex:
+        step = self._step(one)
+        if (hops.least, hops.most) == (1, None):
+            return regex.plus(step)
+        whole = PathExpression(step, hops.at).repeat(hops.least, hops.most, hops.at)
+        self.body.program.warnings += whole.warnings
+        return whole.regex
+
+    def _step(self, one: Relationship) -> Regex:
+        """The step of a path; with tests of properties it is a rule of its own."""
+        body = self.body
+        if not one.properties:
+            return regex.alternation(self._steps(one))
+        labels = body.program.steps(one.types, self.block.within, either=False)
+        inside = body.inner(None, counted=False)
+        name = inside.new(None)
+        tests = tuple(compared_with(inside, name, key, value) for key, value in one.properties)
+        head = body.program.fresh("|".join(type_.text for type_ in one.types) or "any")
+        atom = EdgeAtom(labels, X, Y, one.at, name)
+        body.program.add(Rule(head, ("x", "y"), (atom,), one.at, tests, is_step=True))
+        either = one.direction is Direction.EITHER
+        return regex.alternation(Symbol(head, inverse) for inverse in (False, True)[: either + 1])
+
+    def _shortest(self, part: Part, names: Sequence[str], kind: Shortest) -> None:
+        body = self.body
+        relationships = part.pattern.relationships
+        if len(relationships) != 1 or relationships[0].hops is None:
+            raise errors.SHORTEST_STEPS.error(part.at, kind.value)
+        (one,) = relationships
+        hops = relationships[0].hops
+        self._check_path(one, hops)
+        if hops.least != 1:
+            raise errors.SHORTEST_BOUND.error(hops.at, "*")
+        if body.is_optional:
+            raise errors.OPTIONAL_PATH.error(part.at, kind.value)
+        left, right = names
+        source, target = (right, left) if one.direction is Direction.LEFT else (left, right)
+        own: str | None = None
+        if part.variable is not None:
+            own = self._new(part.variable)
+            body.scope[part.variable.text] = Path(own, shortest=True)
+        ends = Variable(source), Variable(target)
+        which: ShortestPaths = "shortest" if kind is Shortest.ONE else "all shortest"
+        whole = self._repeated(one, hops)
+        body.atoms.append(PathAtom(whole, *ends, one.at, shortest=which, path=own))
+        body.conditions.append(Comparison(ends[0], "<>", ends[1], one.at))
+
+    def _shares(self, one: Relationship) -> bool:
+        """Whether another relationship of the block can be the same edge."""
+        types = {name.text for name in one.types}
+        return any(
+            not types or not other.types or types & {name.text for name in other.types}
+            for other in self.block.relationships
+            if other is not one
+        )

@@ -1,0 +1,279 @@
+"""Translates RETURN and WITH to the heads of rules.
+
+A WITH without DISTINCT, aggregates and LIMIT closes no rule: it only names values, so that later
+aggregates count the bindings of the patterns before it. Any other projection closes a rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ...algebra.orders import Direction
+from ..query import answers
+from ..query import regular_query as rq
+from ..query.atoms import Variable
+from ..query.regular_query import Limit, Output
+from ..query.shortest_paths import NODES, RELATIONSHIPS
+from . import errors
+from .bodies import Body, Column
+from .expression_text import expression_text
+from .program import reading
+from .scope import Bound, Edge, Node, Path, Value
+from .syntax import (
+    And,
+    Call,
+    Comparison,
+    Computed,
+    Exists,
+    Expression,
+    HasLabels,
+    InList,
+    Item,
+    ListOf,
+    Literal,
+    Name,
+    Not,
+    NullTest,
+    Or,
+    Parameter,
+    Projection,
+    Property,
+    TextComparison,
+)
+from .syntax import Variable as VariableText
+from .values import AGGREGATES, edge_of, value_of
+
+_LISTS = (NODES, RELATIONSHIPS)
+
+
+def aggregates(of: Expression) -> Iterator[Call]:
+    """The calls of aggregates in an expression, the outermost ones."""
+    match of:
+        case Call(function) if function.text.lower() in AGGREGATES:
+            yield of
+        case Call(_, parts) | Computed(_, parts) | And(parts) | Or(parts) | ListOf(parts):
+            for part in parts:
+                yield from aggregates(part)
+        case Comparison(values):
+            for part in values:
+                yield from aggregates(part)
+        case Not(part):
+            yield from aggregates(part)
+        case InList(value, other) | TextComparison(value, _, other):
+            yield from aggregates(value)
+            yield from aggregates(other)
+        case NullTest(value):
+            yield from aggregates(value)
+        case VariableText() | Property() | Literal() | Parameter() | HasLabels() | Exists():
+            return
+
+
+def is_aggregated(projection: Projection) -> bool:
+    """Whether a projection has an aggregate."""
+    return any(True for item in projection.items for _ in aggregates(item.value))
+
+
+def computes(projection: Projection) -> bool:
+    """Whether a column computes with an aggregate, which takes a rule more."""
+    return any(map(_is_computed, projection.items))
+
+
+def counts(projection: Projection) -> bool:
+    """Whether the multiplicity of bindings matters to a projection."""
+    return any(
+        call.function.text.lower() not in ("min", "max") and not call.distinct
+        for item in projection.items
+        for call in aggregates(item.value)
+    )
+
+
+def closes(projection: Projection) -> bool:
+    """Whether a WITH closes a rule."""
+    limited = projection.limit is not None or projection.skip is not None
+    return projection.distinct or is_aggregated(projection) or bool(projection.order) or limited
+
+
+def name_of(item: Item) -> str:
+    """The name of a column."""
+    return item.text if item.alias is None else item.alias.text
+
+
+def items_of(body: Body, projection: Projection) -> tuple[Item, ...]:
+    """The items of a projection, with those that ``*`` stands for.
+
+    Raises:
+        QueryError: E-SYNTAX for ``*`` without variables, and for a repeated name.
+    """
+    items = projection.items
+    if not items:
+        names = [Name(name, projection.at) for name in body.scope]
+        if not names:
+            raise errors.NO_COLUMNS.error(projection.at, "*")
+        items = tuple(Item(VariableText(name), None, name.text) for name in names)
+    seen: set[str] = set()
+    for item in items:
+        if name_of(item) in seen:
+            raise errors.SAME_COLUMN.error(item.value.at, name_of(item))
+        seen.add(name_of(item))
+    return items
+
+
+def renamed(body: Body, projection: Projection) -> dict[str, Bound]:
+    """The scope after a WITH that closes no rule.
+
+    Raises:
+        QueryError: E-SYNTAX for a value without a name.
+    """
+    scope: dict[str, Bound] = {}
+    for item in items_of(body, projection):
+        known = body.bound(item.value.name) if isinstance(item.value, VariableText) else None
+        if item.alias is None and not isinstance(item.value, VariableText):
+            raise errors.NO_ALIAS.error(item.value.at, item.text)
+        scope[name_of(item)] = known or Value(value_of(body, item.value))
+    return scope
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """A rule that a projection closed: its columns, and what they are bound to for later clauses.
+
+    Attributes:
+        columns: the names of the columns.
+        scope: what later clauses find.
+    """
+
+    columns: tuple[str, ...]
+    scope: dict[str, Bound]
+
+
+def close(body: Body, projection: Projection, head: str, inner: str) -> Closed:
+    """Adds the rule of a projection; ``inner`` is the head of its aggregates, if it needs one.
+
+    Raises:
+        QueryError: for a projection that is not supported.
+    """
+    items = items_of(body, projection)
+    names = tuple(map(name_of, items))
+    limit = _limit(projection, items)
+    scope = {name: _later(body, item, name) for name, item in zip(names, items, strict=True)}
+    program, at = body.program, projection.at
+    computed = [item for item in items if _is_computed(item)]
+    if not computed:
+        columns = [(name, _output(body, i)) for name, i in zip(names, items, strict=True)]
+        program.add(body.rule(head, columns, at, limit))
+        return Closed(names, scope)
+    keys = [item for item in items if item not in computed]
+    calls = dict.fromkeys(call for item in computed for call in aggregates(item.value))
+    called = {call: f"{expression_text(call)}" for call in calls}
+    columns = [(name_of(item), _output(body, item)) for item in keys]
+    columns += [(name, _aggregate(body, call)) for call, name in called.items()]
+    program.add(body.rule(inner, columns, at))
+    own = tuple(name for name, _ in columns)
+    after = Body(program, None, counted=False)
+    after.names.update(own)
+    after.atoms.append(reading(inner, own, at))
+    after.scope.update({name: Value(Variable(name)) for name in own})
+    results: list[Column] = []
+    for name, item in zip(names, items, strict=True):
+        value = Variable(name) if item in keys else value_of(after, _over(item.value, keys, called))
+        results.append((name, value))
+    program.add(after.rule(head, results, at, limit))
+    return Closed(names, scope)
+
+
+def _is_computed(item: Item) -> bool:
+    """Whether a column computes with an aggregate."""
+    calls = list(aggregates(item.value))
+    return bool(calls) and calls != [item.value]
+
+
+def _over(of: Expression, keys: Sequence[Item], called: dict[Call, str]) -> Expression:
+    """An expression over the columns of the rule of its aggregates."""
+    for key in keys:
+        if key.value == of:
+            return VariableText(Name(name_of(key), of.at))
+    if isinstance(of, Call) and of in called:
+        return VariableText(Name(called[of], of.at))
+    if isinstance(of, Computed):
+        parts = tuple(_over(part, keys, called) for part in of.arguments)
+        return Computed(of.function, parts, of.at, of.depth)
+    if isinstance(of, Call):
+        parts = tuple(_over(part, keys, called) for part in of.arguments)
+        return Call(of.function, parts, of.distinct, of.is_star)
+    if isinstance(of, Literal):
+        return of
+    raise errors.NOT_A_KEY.error(of.at, expression_text(of))
+
+
+def _output(body: Body, item: Item) -> Output:
+    """The value of a column."""
+    value = item.value
+    if isinstance(value, Call) and value.function.text.lower() in AGGREGATES:
+        return _aggregate(body, value)
+    if isinstance(value, VariableText):
+        bound = body.bound(value.name)
+        if isinstance(bound, Path):
+            if bound.optional:
+                raise errors.OPTIONAL_PATH.error(value.at, value.name.text)
+            return rq.Witnessed(bound.name, value.at)
+    match value:
+        case Call(function, (VariableText(path),)) if function.text.lower() in _LISTS:
+            bound = body.bound(path)
+            if isinstance(bound, Path) and bound.shortest:
+                return rq.Property(bound.name, function.text.lower(), value.at)
+    return value_of(body, value)
+
+
+def _aggregate(body: Body, of: Call) -> Output:
+    name = of.function.text
+    if name.lower() not in answers.FUNCTIONS:
+        raise errors.OTHER_AGGREGATE.error(of.at, name)
+    if of.is_star:
+        return answers.aggregate(name, None, of.at, distinct=of.distinct)
+    if len(of.arguments) != 1:
+        raise errors.ONE_ARGUMENT.error(of.at, name)
+    (argument,) = of.arguments
+    if any(True for _ in aggregates(argument)):
+        raise errors.INNER_AGGREGATE.error(of.at, name)
+    edge = edge_of(body, argument)
+    value = Variable(edge) if edge is not None else value_of(body, argument)
+    if edge is not None and (name.lower() != "count" or of.distinct):
+        raise errors.EDGE_COLUMN.error(argument.at, expression_text(argument))
+    return answers.aggregate(name, value, of.at, distinct=of.distinct)
+
+
+def _later(body: Body, item: Item, name: str) -> Bound:
+    """What a column is bound to for the clauses after a closed rule."""
+    if isinstance(item.value, VariableText):
+        known = body.bound(item.value.name)
+        if isinstance(known, Edge):
+            raise errors.EDGE_COLUMN.error(item.value.at, item.value.name.text)
+        if isinstance(known, Node) and not known.optional:
+            return Node(name, known.labels)
+    return Value(Variable(name))
+
+
+def _limit(projection: Projection, items: Sequence[Item]) -> Limit | None:
+    if projection.skip is not None:
+        raise errors.SKIP.error(projection.skip.at, "SKIP")
+    if projection.limit is None:
+        if projection.order:
+            raise errors.ORDER_ONLY.error(projection.order[0].value.at, "ORDER BY")
+        return None
+    rows, count = projection.limit, _value(projection.limit)
+    if isinstance(count, bool) or not isinstance(count, int):
+        raise errors.LIMIT.error(rows.at, expression_text(rows))
+    order: list[tuple[str, Direction]] = []
+    for key in projection.order:
+        text = expression_text(key.value)
+        column = next((i for i in items if text in (name_of(i), i.text)), None)
+        if column is None:
+            raise errors.SORTED.error(key.value.at, text)
+        order.append((name_of(column), "desc" if key.descending else "asc"))
+    return Limit(tuple(order), count, rows.at)
+
+
+def _value(of: Expression) -> object:
+    """The value of a literal; None for another expression."""
+    return of.value if isinstance(of, Literal) else None

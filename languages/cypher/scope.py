@@ -1,0 +1,50 @@
+"""What the variables of a query are bound to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..query import regular_query as rq
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node.
+
+    Attributes:
+        variable: its variable in rules.
+        labels: the labels that patterns say it has.
+        optional: whether a pattern of an OPTIONAL MATCH binds it, so that it may be missing.
+    """
+
+    variable: str
+    labels: tuple[str, ...] = ()
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A relationship: its name in rules and its types; ``optional`` is as of :class:`Node`."""
+
+    name: str
+    types: tuple[str, ...]
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A path: its name in rules, and whether it is a shortest one."""
+
+    name: str
+    shortest: bool
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value with a name."""
+
+    value: rq.Value
+
+
+Bound = Node | Edge | Path | Value

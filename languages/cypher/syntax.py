@@ -1,0 +1,409 @@
+"""The syntax tree of a Cypher or Seraph query: immutable values with their places in the text.
+
+A tree represents everything that the grammar accepts, including constructs that are not supported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+
+from ..parsing.emit import EmitText
+from ..parsing.windows import Length
+from ..query.atoms import Location
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A word of the query; equality ignores the place."""
+
+    text: str
+    at: Location = field(compare=False)
+
+
+# -- expressions ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable as a value."""
+
+    name: Name
+
+    @property
+    def at(self) -> Location:
+        """The place in the text."""
+        return self.name.at
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """``owner.key``; ``more`` are further keys, which only maps have."""
+
+    owner: Name
+    key: Name
+    more: tuple[Name, ...] = ()
+
+    @property
+    def at(self) -> Location:
+        """The place in the text."""
+        return self.owner.at
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A string, a number, a truth value, or null."""
+
+    value: str | float | bool | None
+    at: Location = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """``$name``."""
+
+    name: Name
+
+    @property
+    def at(self) -> Location:
+        """The place in the text."""
+        return self.name.at
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    """``[item, ...]``."""
+
+    items: tuple[Expression, ...]
+    at: Location = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """``function(argument, ...)``; ``is_star`` is that of ``count(*)``."""
+
+    function: Name
+    arguments: tuple[Expression, ...]
+    distinct: bool = False
+    is_star: bool = False
+
+    @property
+    def at(self) -> Location:
+        """The place in the text."""
+        return self.function.at
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """Arithmetic: ``+ - * / % ^`` of two values, ``NEG`` of one; ``depth`` is how deep it nests."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+    at: Location = field(compare=False)
+    depth: int = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """``a < b <= c``: each value is compared with the next one."""
+
+    values: tuple[Expression, ...]
+    signs: tuple[Name, ...]
+
+    @property
+    def at(self) -> Location:
+        """The place in the text."""
+        return self.values[0].at
+
+
+@dataclass(frozen=True, slots=True)
+class InList:
+    """``value IN list``."""
+
+    value: Expression
+    members: Expression
+
+    @property
+    def at(self) -> Location:
+        """The place in the text."""
+        return self.value.at
+
+
+class TextTest(Enum):
+    """How two strings are compared."""
+
+    STARTS = "STARTS WITH"
+    ENDS = "ENDS WITH"
+    CONTAINS = "CONTAINS"
+
+
+@dataclass(frozen=True, slots=True)
+class TextComparison:
+    """``value STARTS WITH part``, and its like; ``at`` is the place of the words."""
+
+    value: Expression
+    test: TextTest
+    part: Expression
+    at: Location = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class NullTest:
+    """``value IS NULL``, or ``IS NOT NULL``."""
+
+    value: Expression
+    is_null: bool
+
+    @property
+    def at(self) -> Location:
+        """The place in the text."""
+        return self.value.at
+
+
+@dataclass(frozen=True, slots=True)
+class HasLabels:
+    """``x:Person:Student`` as a condition."""
+
+    name: Name
+    labels: tuple[Name, ...]
+
+    @property
+    def at(self) -> Location:
+        """The place in the text."""
+        return self.name.at
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    """A pattern as a condition, or ``EXISTS { patterns WHERE condition }``.
+
+    Attributes:
+        parts: the patterns.
+        condition: the condition after WHERE, if any.
+        is_block: whether it is written with EXISTS and braces, and may bind new variables.
+        at: the place in the text.
+    """
+
+    parts: tuple[Part, ...]
+    condition: Expression | None
+    is_block: bool
+    at: Location = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """The conjunction of ``parts``; ``depth`` is how deep conditions nest."""
+
+    parts: tuple[Expression, ...]
+    depth: int = field(compare=False)
+
+    @property
+    def at(self) -> Location:
+        """The place in the text."""
+        return self.parts[0].at
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """The disjunction of ``parts``."""
+
+    parts: tuple[Expression, ...]
+    depth: int = field(compare=False)
+
+    @property
+    def at(self) -> Location:
+        """The place in the text."""
+        return self.parts[0].at
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The negation of ``part``."""
+
+    part: Expression
+    at: Location = field(compare=False)
+    depth: int = field(compare=False)
+
+
+Condition = Comparison | InList | TextComparison | NullTest | HasLabels | Exists | And | Or | Not
+"""The expressions that are true, false or null."""
+Expression = Variable | Property | Literal | Parameter | ListOf | Call | Computed | Condition
+
+# -- patterns -------------------------------------------------------------------------------
+
+
+class Direction(Enum):
+    """The direction of a relationship in a pattern."""
+
+    RIGHT = "->"
+    LEFT = "<-"
+    EITHER = "--"
+
+
+@dataclass(frozen=True, slots=True)
+class Hops:
+    """``*least..most``; ``most`` None is unbounded."""
+
+    least: int
+    most: int | None
+    at: Location = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """``(variable:Label:Label {key: value} WHERE condition)``."""
+
+    variable: Name | None
+    labels: tuple[Name, ...]
+    properties: tuple[tuple[Name, Expression], ...]
+    condition: Expression | None
+    at: Location = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Relationship:
+    """``-[variable:TYPE|TYPE*hops {key: value} WHERE condition]->``.
+
+    Attributes:
+        variable: the variable, if any.
+        types: the alternative types; empty matches any type.
+        hops: the bounds of its length, or None for one relationship.
+        properties: the required values of properties.
+        condition: the condition in the brackets, if any.
+        direction: the direction.
+        at: the place in the text.
+    """
+
+    variable: Name | None
+    types: tuple[Name, ...]
+    hops: Hops | None
+    properties: tuple[tuple[Name, Expression], ...]
+    condition: Expression | None
+    direction: Direction
+    at: Location = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Nodes, and the relationships between each and the next; at least one node."""
+
+    nodes: tuple[Node, ...]
+    relationships: tuple[Relationship, ...]
+
+    def steps(self) -> Iterator[tuple[Node, Relationship, Node]]:
+        """Each relationship with the nodes before and after it in the text."""
+        return zip(self.nodes, self.relationships, self.nodes[1:], strict=False)
+
+
+class Shortest(Enum):
+    """Which of the paths between two nodes a pattern chooses."""
+
+    ONE = "shortestPath"
+    ALL = "allShortestPaths"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """``variable = pattern``, or a pattern alone; ``shortest`` is None for any paths."""
+
+    variable: Name | None
+    pattern: Pattern
+    shortest: Shortest | None
+    at: Location = field(compare=False)
+
+
+# -- clauses --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """``OPTIONAL MATCH parts WITHIN window WHERE condition``."""
+
+    parts: tuple[Part, ...]
+    is_optional: bool
+    within: Length | None
+    condition: Expression | None
+    at: Location = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A column of RETURN or WITH, and its text if it has no alias."""
+
+    value: Expression
+    alias: Name | None
+    text: str = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Sorted:
+    """``value DESC`` of an ORDER BY."""
+
+    value: Expression
+    descending: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """``DISTINCT items ORDER BY ... SKIP ... LIMIT ...``; no items stand for ``*``."""
+
+    items: tuple[Item, ...]
+    distinct: bool
+    order: tuple[Sorted, ...]
+    skip: Expression | None
+    limit: Expression | None
+    at: Location = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class With:
+    """``WITH projection WHERE condition``."""
+
+    projection: Projection
+    condition: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class Single:
+    """The clauses of a query without UNION, and its RETURN."""
+
+    clauses: tuple[Match | With, ...]
+    result: Projection
+
+
+@dataclass(frozen=True, slots=True)
+class From:
+    """``FROM STREAM stream STARTING FROM start WITH WINDOW RANGE range``."""
+
+    stream: Name
+    start: Name | None
+    range: Length | None
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Queries joined by UNION, and the clauses of REGISTER QUERY.
+
+    Attributes:
+        parts: the queries.
+        union_all: the places of UNION ALL.
+        emit: the EMIT clause, if any.
+        source: the FROM STREAM clause, if any.
+        start: the word or time of STARTING AT, if any.
+        into: the target, if any.
+        name: the name of a registered query.
+    """
+
+    parts: tuple[Single, ...]
+    union_all: tuple[Location, ...] = ()
+    emit: EmitText | None = None
+    source: From | None = None
+    start: Name | None = None
+    into: Name | None = None
+    name: str | None = None
+
+
+def depth_of(expression: Expression) -> int:
+    """The nesting of a condition; 1 for a test."""
+    return expression.depth if isinstance(expression, And | Or | Not) else 1

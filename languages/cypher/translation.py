@@ -1,0 +1,182 @@
+"""Translates the syntax tree to a Regular Query.
+
+The clauses up to a projection that closes a rule become rules, one for each combination of
+alternatives; the clauses after it read the head of these rules.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ..parsing.emit import with_emit
+from ..query.checks import checked_query
+from ..query.errors import line_of
+from ..query.regular_query import RegularQuery, Rule, WindowClause
+from . import errors
+from .bodies import Body, optional_scope
+from .conditions import hold, match_block
+from .patterns import Block
+from .program import Choices, Program, alternatives, reading
+from .projections import Closed, close, closes, computes, counts, is_aggregated, renamed
+from .scope import Bound
+from .syntax import Match, Projection, Query, Single, With
+from .syntax import Variable as VariableText
+
+
+def translated(query: Query, time_unit: str, words: frozenset[str]) -> RegularQuery:
+    """The Regular Query of a syntax tree; ``words`` are all words of the text.
+
+    Raises:
+        QueryError: if the query is invalid, or not supported yet.
+    """
+    program = Program(words, time_unit)
+    clauses: tuple[WindowClause, ...] = ()
+    if query.source is not None:
+        program.stream = query.source.stream.text
+        if query.source.range is not None:
+            at = query.source.range.at
+            clauses = (WindowClause(program.length(query.source.range), location=at),)
+    _warn_of_run(program, query)
+    if query.union_all:
+        raise errors.UNION_ALL.error(query.union_all[0], "UNION ALL")
+    answer = program.fresh("Answer") if query.name is None else query.name
+    _union(program, query, answer)
+    checked = checked_query(
+        tuple(program.rules),
+        clauses,
+        time_unit if program.has_unit else None,
+        tuple(dict.fromkeys(program.warnings)),
+        answer=answer,
+        label_sets=tuple(program.label_sets.items()),
+        leaves=tuple(program.leaves.items()),
+        generated=program.generated,
+    )
+    return with_emit(checked, query.emit, time_unit)
+
+
+def _warn_of_run(program: Program, query: Query) -> None:
+    """Refuses a time to start at, and warns of what the settings of a run decide."""
+    start = query.start or (None if query.source is None else query.source.start)
+    if start is not None:
+        if start.text.lower() not in ("earliest", "latest"):
+            raise errors.MOMENT.error(start.at, start.text)
+        if start.text.lower() == "latest":
+            reason = "a run decides from where on it reads a stream"
+            program.warnings.append(line_of("W-RUN", start.at, start.text, reason))
+    if query.into is not None:
+        reason = "a run decides where answers are written"
+        hint = "name the target in the options of the run"
+        program.warnings.append(line_of("W-RUN", query.into.at, query.into.text, reason, hint))
+
+
+def _union(program: Program, query: Query, answer: str) -> None:
+    """Adds the rules of the queries that UNION joins."""
+    own = len(query.parts) > 1 and any(closes_by_itself(part.result) for part in query.parts)
+    first: Closed | None = None
+    for part in query.parts:
+        head = program.fresh("part") if own else answer
+        closed = _single(program, part, head)
+        if first is not None and closed.columns != first.columns:
+            raise errors.OTHER_COLUMNS.error(part.result.at, "UNION")
+        first = first or closed
+        if own:
+            names = closed.columns
+            atom = reading(head, names, part.result.at)
+            program.add(Rule(answer, names, (atom,), part.result.at))
+
+
+def closes_by_itself(projection: Projection) -> bool:
+    """Whether the rows of a query depend on all of its rows, and on no others."""
+    return is_aggregated(projection) or projection.limit is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The rows that the clauses after a WITH begin with.
+
+    Attributes:
+        predicate: the head of the rules of the WITH.
+        closed: its columns.
+        clause: the WITH, with its condition.
+    """
+
+    predicate: str
+    closed: Closed
+    clause: With
+
+    def begin(self, body: Body) -> None:
+        """Lets a body read the rows, under the condition of the WITH."""
+        body.names.update(self.closed.columns)
+        at = self.clause.projection.at
+        body.atoms.append(reading(self.predicate, self.closed.columns, at))
+        body.scope.update(self.closed.scope)
+        if self.clause.condition is not None:
+            hold(body, self.clause.condition)
+
+
+def _single(program: Program, single: Single, head: str) -> Closed:
+    """Adds the rules of one query; its last ones have ``head``."""
+    start: Start | None = None
+    pending: list[Match | With] = []
+    for clause in single.clauses:
+        if isinstance(clause, With) and closes(clause.projection):
+            projection = clause.projection
+            limited = projection.limit is not None or bool(projection.order)
+            if limited and not (projection.distinct or is_aggregated(projection)):
+                raise errors.LIMITED_WITH.error(projection.at, "WITH")
+            for item in projection.items:
+                if item.alias is None and not isinstance(item.value, VariableText):
+                    raise errors.NO_ALIAS.error(item.value.at, item.text)
+            name = program.fresh("with")
+            closed = _segment(program, start, pending, projection, name)
+            start, pending = Start(name, closed, clause), []
+        else:
+            pending.append(clause)
+    return _segment(program, start, pending, single.result, head)
+
+
+def _segment(
+    program: Program,
+    start: Start | None,
+    clauses: list[Match | With],
+    projection: Projection,
+    head: str,
+) -> Closed:
+    """Adds the rules of the clauses between two projections that close rules."""
+    inner = program.fresh("grouped") if computes(projection) else ""
+    returned = frozenset(
+        item.value.name.text for item in projection.items if isinstance(item.value, VariableText)
+    )
+
+    def build(choices: Choices) -> Closed:
+        body = Body(program, choices, counts(projection))
+        if start is not None:
+            start.begin(body)
+        for clause in clauses:
+            _clause(body, clause, returned)
+        return close(body, projection, head, inner)
+
+    return alternatives(build)[0]
+
+
+def _clause(body: Body, clause: Match | With, returned: frozenset[str]) -> None:
+    if isinstance(clause, With):
+        scope = renamed(body, clause.projection)
+        body.scope.clear()
+        body.scope.update(scope)
+        if clause.condition is not None:
+            hold(body, clause.condition)
+        return
+    block = Block.of(clause, body, returned)
+    if not clause.is_optional:
+        match_block(body, block, clause.condition)
+        return
+    if not body.atoms:
+        raise errors.FIRST_OPTIONAL.error(clause.at, "OPTIONAL MATCH")
+    inside = body.inner(None, counted=body.counted, is_optional=True)
+    match_block(inside, replace(block, returned=frozenset()), clause.condition)
+    if not inside.shared():
+        raise errors.LONE_OPTIONAL.error(clause.at, "OPTIONAL MATCH")
+    added: dict[str, Bound] = optional_scope(inside)
+    body.optional.append((inside, clause.at))
+    body.scope.update(added)

@@ -1,0 +1,36 @@
+"""Queries have the rules that stand beside them, and what is not supported is refused."""
+
+import pytest
+
+from headrace.languages import QueryError, detect, parse
+from headrace.languages.query.regular_query import Emit
+from headrace.languages.rq import printer
+from tests.languages.cypher.examples import PAPER, REFUSED, TRANSLATED
+
+
+@pytest.mark.parametrize("text", TRANSLATED, ids=lambda text: " ".join(text.split())[:60])
+def test_a_query_has_its_rules(text: str) -> None:
+    assert "\n".join(printer.rules_text(parse(text, "cypher"))) == TRANSLATED[text]
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_the_text_of_a_query_of_the_paper_is_recognized(name: str) -> None:
+    assert detect(PAPER[name]) == "cypher"
+    assert parse(PAPER[name]).emit is not None
+
+
+def test_the_clauses_of_a_registered_query_are_windows_and_reports() -> None:
+    query = parse(PAPER["location"], None, "second")
+    (clause,) = query.windows
+    assert (clause.window.range, clause.window.slide, clause.stream) == (120, 1, None)
+    assert query.emit == Emit("entering", 60)
+    assert query.answer == "people_in_the_same_location"
+    assert [warning.split(":")[0].split()[0] for warning in query.warnings] == ["W-RUN", "W-RUN"]
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_a_refused_text_has_one_clear_message(text: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        parse(text, "cypher")
+    assert str(caught.value).startswith(REFUSED[text])
+    assert caught.value.hint or caught.value.expected
