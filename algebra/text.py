@@ -123,9 +123,10 @@ class _Notation:
                 at = "" if every is None else f" ; every {self._length(every)}"
                 at += " ; retracts" * retracts
                 return f"A[{by} ; {', '.join(map(str, calls))}{at}]"
-            case PartialAggregate(keys, calls):
+            case PartialAggregate(keys, calls, every):
                 by = ",".join(f"c{key}" for key in keys)
-                return f"A[{by} ; {', '.join(map(str, calls))} ; partial]"
+                at = "" if every is None else f" ; every {self._length(every)}"
+                return f"A[{by} ; {', '.join(map(str, calls))}{at} ; partial]"
             case Witness():
                 return self._witness(e.operator, e.inputs[0].width)
             case Report(mode, every):

@@ -186,11 +186,14 @@ def aggregated_partially(
 ) -> Characteristics:
     """γ': a group has a row on each partition, if it has as many rows.
 
-    A row changes once in a tick at most, however many rows of its group begin or end then.
+    A row changes once in a tick at most, however many rows of its group begin or end then. With a
+    period each group has one row per period.
     """
     keys = _values_of_keys(source, partial.keys)
     groups = min(prod(keys) * parallelism, source.population, LARGEST)
     rate = min(2 * source.arrival_rate, groups, LARGEST)
+    if partial.every is not None:
+        rate = groups / partial.every
     most = max(groups, 1.0)
     values = [most for _ in partial.aggregates]
     distinct = (*(min(key, most) for key in keys), *values, min(float(parallelism), most))

@@ -40,8 +40,8 @@ def retracted_share(
     match operator:
         case Aggregate(retracts=retracts):
             return 1.0 if retracts else 0.0
-        case PartialAggregate():
-            return 1.0
+        case PartialAggregate(every=every):
+            return 1.0 if every is None else 0.0
         case Report():
             return 0.0
         case Union():

@@ -130,7 +130,7 @@ class AlgebraOperators(Operators):
                 self.times.any |= OWN_TIME in scan.properties
                 scans |= 1 << self._scans.setdefault(scan.unfiltered, len(self._scans))
         deletions = any(below.deletions for below in inputs) or (
-            isinstance(operator, AntiJoin | LeftJoin | PartialAggregate | Top)
+            isinstance(operator, AntiJoin | LeftJoin | Top)
             or (isinstance(operator, WScan) and operator.deletions)
         )
         if isinstance(operator, Report) or (
@@ -140,6 +140,8 @@ class AlgebraOperators(Operators):
             deletions = False  # their results are final
         elif isinstance(operator, Shortest):
             deletions = False  # rows for one instant after the other, each final
+        elif isinstance(operator, PartialAggregate):
+            deletions = operator.every is None
         elif isinstance(operator, Aggregate):
             deletions = True
         self.deletions |= deletions

@@ -132,7 +132,7 @@ class AggregatePartially(TransformationRule):
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
         aggregate = _aggregate(match.root)
         parts = [replace(c, function=OF_PARTS[c.function][0]) for c in aggregate.aggregates]
-        partial = PartialAggregate(aggregate.keys, tuple(parts))
+        partial = PartialAggregate(aggregate.keys, tuple(parts), aggregate.every)
         keys = len(aggregate.keys)
         calls = [
             AggregateCall(OF_PARTS[call.function][1], keys + number)

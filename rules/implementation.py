@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from ..algebra import logical, physical, regex
 from ..algebra.automaton import minimal_dfa
@@ -427,7 +427,10 @@ class PartialAggregateByKeys(ImplementationRule[logical.PartialAggregate]):
     def implement(self, operator: logical.PartialAggregate) -> Iterator[PhysicalOperator]:
         calls = tuple((call.function, call.column) for call in operator.aggregates)
         output = tuple(range(len(operator.keys) + len(calls) + 1))
-        yield physical.AggregateRows(operator.keys, calls, output, retracts=True, partial=True)
+        retracts: Literal[True] | None = True if operator.every is None else None
+        yield physical.AggregateRows(
+            operator.keys, calls, output, operator.every, retracts=retracts, partial=True
+        )
 
 
 @implementation

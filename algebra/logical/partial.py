@@ -19,15 +19,17 @@ class PartialAggregate(LogicalOperator):
     The columns are the keys, the aggregates, and the number of the partition, so that the rows of
     two partitions differ. Which rows lie on which partition is left to the plan: an operator above
     has to give the same result for any division of the rows. A row is retracted when its values
-    change.
+    change. With a period there are rows for its multiples alone, and none is retracted.
 
     Attributes:
         keys: the columns to group by.
         aggregates: the functions, each with its column.
+        every: the period in ticks; None gives rows at every instant.
     """
 
     keys: tuple[int, ...]
     aggregates: tuple[AggregateCall, ...]
+    every: int | None = None
 
     op: ClassVar[str] = "PARTIAL_AGGREGATE"
 
@@ -43,4 +45,4 @@ class PartialAggregate(LogicalOperator):
         """``count(*) by src  partial``."""
         calls = [(call.function, call.column) for call in self.aggregates]
         output = range(len(self.keys) + len(calls) + 1)
-        return notation.aggregates(self.keys, calls, output, None, names, marks=("partial",))
+        return notation.aggregates(self.keys, calls, output, self.every, names, marks=("partial",))

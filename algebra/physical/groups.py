@@ -67,7 +67,8 @@ class AggregateRows(DeletionVariant):
     its values change: an operator above reads the values of every instant.
 
     With ``partial`` each partition groups the rows that lie on it. The number of the partition
-    follows the aggregates, so that the rows of two partitions differ. Partial rows are retracted.
+    follows the aggregates, so that the rows of two partitions differ. Partial rows are retracted,
+    unless they are given for instants.
 
     Attributes:
         keys: the columns to group by.
@@ -128,11 +129,13 @@ class AggregateRows(DeletionVariant):
         require(
             not self.retracts or self.every is None, "it gives rows for instants, or retracts them"
         )
-        require(not self.retracts or not self.collects, "no operator reads lists")
+        read = self.retracts is True or self.partial is True
+        require(not read or not self.collects, "no operator reads lists")
         sums = any(function == "partial_sum" for function, _ in self.aggregates)
         require(not sums or self.partial is True, "a partial sum is for partial rows alone")
         if self.partial:
-            require(self.retracts is True, "partial rows are retracted when they change")
+            final = self.every is not None
+            require(final or self.retracts is True, "partial rows are retracted, or for instants")
             require(count - 1 in self.output, "partial rows need the number of their partition")
         return len(self.output)
 

@@ -204,8 +204,10 @@ class AggregateOperator(RetractingAggregate):
         records_changes: whether to record the keys of rows that end, for :meth:`open_row_changes`.
     """
 
-    def __init__(self, operator: AggregateRows, width: int, dictionary: Dictionary) -> None:
-        super().__init__(operator, width, dictionary, 0)
+    def __init__(
+        self, operator: AggregateRows, width: int, dictionary: Dictionary, partition: int = 0
+    ) -> None:
+        super().__init__(operator, width, dictionary, 0, partition)
         self.records_changes = False
         self._ended: list[IntArray] = []
         self._stored_until = EMPTY

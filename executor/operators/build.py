@@ -172,10 +172,10 @@ BUILDERS[physical.ReportRows] = lambda o, site: ReportOperator(o, site.width, si
 
 @BUILDERS.add(physical.AggregateRows)
 def _(aggregate: physical.AggregateRows, site: Site) -> Operator:
+    width, number = site.widths[0], site.partition.partition
     if aggregate.retracts:
-        width, number = site.widths[0], site.partition.partition
         return RetractingAggregate(aggregate, width, site.dictionary, site.renewal, number)
-    return AggregateOperator(aggregate, site.widths[0], site.dictionary)
+    return AggregateOperator(aggregate, width, site.dictionary, number)
 
 
 @BUILDERS.add(physical.Coalesce)

@@ -47,6 +47,7 @@ RULES: dict[str, tuple[tuple[Rule, ...], Emit | None]] = {
     "sums and means of a join": ((Rule("Answer", ("z", "n", "c"), EDGES, (), SUMS),), None),
     "sums and means without keys": ((Rule("Answer", ("n", "c"), EDGES, (), SUMS),), None),
     "reported": ((Rule("Answer", ("n", "x"), EDGES, (), COUNTS[:1]),), Emit("snapshot", 3)),
+    "sums reported": ((Rule("Answer", ("n", "c"), EDGES, (), SUMS),), Emit("exit", 3)),
     "new values reported": ((Rule("Answer", ("n",), EDGES, (), COUNTS[:1]),), Emit("entering", 2)),
     "read by another rule": (
         (
