@@ -141,7 +141,7 @@ class _Spreading:
             return self._exchange(node, Exchange("single"))
         below, lies = self._home(node)
         columns = self._old.nodes[node].columns
-        each = replace(top, partial=True)
+        each = replace(top, partial=True, limit=top.kept, offset=None)
         for operator in (each, Exchange("single"), Coalesce().over_deletions()):
             lies = operator.distribution([lies])
             below = self._add(operator, (below,), columns)
