@@ -31,7 +31,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "E-LANGUAGE": "no known query language, or a text in one that is not read here",
         "E-LATER": "in the language, and not supported yet",
         "E-AGG": "an aggregate that is not a column of a head by itself",
-        "E-ORDER": "an order or offset without a limit, or an order that the language or the head does not have",
+        "E-ORDER": "an order or offset without a limit, or one that the language or head lacks",
         "E-OPT": "an OPTIONAL whose absence the answer would have to show",
         "E-UPDATE": "a change of stored data",
         "E-SKOLEM": "new vertices: a query constructs edges between bound ones only",
