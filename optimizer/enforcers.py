@@ -4,7 +4,7 @@
 
     coalesced?   COALESCE   over the rows of each value on one partition
     hash, single, broadcast, hypercube?   EXCHANGE   from rows on any partition
-    any other than single?   EXCHANGE   from the first rows in an order, on a single partition
+    any other than single?   EXCHANGE   from first rows and aggregates of all, on a single partition
     kernel?   TO_KERNEL   from rows that Spark SQL computes
     negative tuples?   RETRACT   from a scan with deletions, an edge's rows on one partition
 
@@ -112,19 +112,28 @@ def exchange(
 def moved_from(coster: Coster, group: GroupId, here: Distribution) -> tuple[Distribution, ...]:
     """The distribution from which an EXCHANGE moves the rows of a group, to satisfy ``here``.
 
-    Empty if no EXCHANGE helps. The first rows in an order are found on a single partition, which
-    ``any`` does not include.
+    Empty if no EXCHANGE helps. The first rows in an order, and aggregates of all rows, are found on
+    a single partition, which ``any`` does not include.
     """
     there = SINGLE if lies_on_one(coster, group) else ANY
     return () if coster.parallelism == 1 or here == there else (there,)
 
 
 def lies_on_one(coster: Coster, group: GroupId) -> bool:
-    """Whether the operators of a group give rows on a single partition: the first rows of all."""
+    """Whether the operators of a group give rows on a single partition.
+
+    These are the first rows of all, and an aggregation without keys whose rows are not final.
+    """
     members = coster.groups[group]
-    return members.has(Top) and any(
-        isinstance(one.operator, Top) and not one.operator.partial for one in members.expressions
+    return (members.has(Top) or members.has(Aggregate)) and any(
+        _compares_all(one.operator) for one in members.expressions
     )
+
+
+def _compares_all(operator: object) -> bool:
+    if isinstance(operator, Aggregate):
+        return operator.retracts and not operator.keys
+    return isinstance(operator, Top) and not operator.partial
 
 
 def is_final(coster: Coster, group: GroupId) -> bool:

@@ -111,9 +111,8 @@ class _Spreading:
             case Coalesce():
                 inputs = [self._gathered(old.inputs[0])]
             case TopRows():
-                inputs = [self._for_first(operator, old.inputs[0])]
-                if self._nodes[inputs[0][0]].op == "COALESCE":
-                    operator = operator.over_deletions()
+                operator, below = self._for_first(operator, old.inputs[0])
+                inputs = [below]
             case MergeUnion():
                 inputs = self._for_union(old.inputs)
             case AggregateRows():
@@ -135,17 +134,17 @@ class _Spreading:
         lies = operator.distribution([where for _, where in inputs])
         return self._add(operator, tuple(number for number, _ in inputs), old.columns), lies
 
-    def _for_first(self, top: TopRows, node: int) -> Spread:
+    def _for_first(self, top: TopRows, node: int) -> tuple[TopRows, Spread]:
         """All rows on one partition, or the first rows of each, each value once."""
         if self._random.random() < 0.4:
-            return self._exchange(node, Exchange("single"))
+            return top, self._exchange(node, Exchange("single"))
         below, lies = self._home(node)
         columns = self._old.nodes[node].columns
         each = replace(top, partial=True, limit=top.kept, offset=None)
         for operator in (each, Exchange("single"), Coalesce().over_deletions()):
             lies = operator.distribution([lies])
             below = self._add(operator, (below,), columns)
-        return below, lies
+        return top.over_deletions(), (below, lies)
 
     def _for_union(self, nodes: tuple[int, ...]) -> list[Spread]:
         match self._random.choice(["home", "home", "hash", "single"]):

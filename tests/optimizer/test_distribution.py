@@ -89,6 +89,15 @@ FIRST_ROWS: dict[str, LogicalExpression] = {
         Pattern(((0, 1), (1, 2)), (0, 1, 2)),
         (LogicalExpression(FIRST, (scan("a"),)), scan("b")),
     ),
+    "a join with an aggregate of all rows": LogicalExpression(
+        Pattern(((0,), (1, 2)), (0, 1, 2)),
+        (
+            LogicalExpression(
+                Aggregate((), (AggregateCall("count"),), (0,), retracts=True), (scan("a"),)
+            ),
+            scan("b"),
+        ),
+    ),
     "a union with first rows": LogicalExpression(
         Union(), (LogicalExpression(FIRST, (scan("a"),)), scan("b"))
     ),

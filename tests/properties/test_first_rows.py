@@ -69,6 +69,11 @@ RULES: dict[str, tuple[tuple[Rule, ...], Emit | None]] = {
                      (("s", Agg("sum", Vert("m"))),))),
         None,
     ),
+    "beside an aggregate of all rows": (
+        (BUSY, Rule("All", ("m",), (Atom("b", X, Y),), (), (("m", Agg("count")),)),
+         Rule("Answer", ("x", "n", "m"), (BOTH[0], Derived("All", (Var("m"),))))),
+        None,
+    ),
     "first rows of first rows": (
         (BUSY, Rule("Answer", ("x",), BOTH[:1], first=First((("x", True),), 1))),
         None,
