@@ -283,7 +283,7 @@ def graphs(draw: st.DrawFn) -> Graph:
     ages = st.sampled_from([None, 1, 2, 3])
     nodes = tuple(Node(n, draw(labels), draw(ages)) for n in range(1, NODES + 1))
     times = sorted(draw(st.lists(st.integers(0, 6), min_size=1, max_size=8, unique=False)))
-    relationships = []
+    relationships: list[Relationship] = []
     for number, ts in enumerate(times):
         source, target = draw(st.sampled_from(PAIRS))
         type_ = draw(st.sampled_from(["K", "K", "L"]))

@@ -49,5 +49,4 @@ class Engine:
     def _run(self, query: str) -> list[list[Any]]:
         result = self._connection.execute(query)
         assert isinstance(result, kuzu.QueryResult)
-        rows: list[list[Any]] = result.get_all()
-        return rows
+        return [row for row in result.get_all() if isinstance(row, list)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -35,12 +35,13 @@ def rounded(rows: Iterable[Row]) -> list[Row]:
 def check(query: Texts, graph: Graph, seed: int, *, emit: bool) -> None:
     """Compares the answers of several plans at each instant with those of Kuzu."""
     note(f"{query.cypher}\n{query.kuzu}\n{graph}")
+    found: Mapping[int, Sequence[Row]]
     try:
         if emit:
             text = registered(query.cypher, "EMIT SNAPSHOT EVERY 1")
             found = reports(text, graph, plans=1, seed=seed)
         else:
-            found = dict(snapshots(registered(query.cypher), graph, plans=1, seed=seed))
+            found = snapshots(registered(query.cypher), graph, plans=1, seed=seed)
     except InvalidQueryError as error:
         if "E-LATER" not in str(error) and "E-SIZE" not in str(error):
             raise
