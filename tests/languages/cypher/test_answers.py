@@ -1,0 +1,123 @@
+"""Queries over a small stream have the answers that are written out here."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.languages.cypher.streams import Graph, Node, Relationship, Row, reports, snapshots
+
+GRAPH = Graph(
+    (Node(1, ("Person",), 30), Node(2, ("Person",)), Node(3, ("City",), 5)),
+    (
+        Relationship(1, 2, "K", 1, 5),
+        Relationship(2, 3, "K", 2, 1),
+        Relationship(2, 1, "L", 4),
+        Relationship(1, 2, "K", 5, 2),
+        Relationship(3, 3, "K", 5, 7),
+    ),
+)
+"""A window of 6 has all relationships at 5 and 6, without the first one at 7."""
+
+AT_5: dict[str, list[Row]] = {
+    # A row is there once, and aggregates count each relationship.
+    "MATCH (a)-[:K]->(b) RETURN a, b": [(1, 2), (2, 3), (3, 3)],
+    "MATCH (a)-[r:K]->(b) RETURN b, count(*) AS n, sum(r.w) AS w": [
+        (2, 2, 7),
+        (3, 2, 8),
+    ],
+    "MATCH (a)-[:K]->(b) WITH a RETURN a, count(*) AS n": [(1, 2), (2, 1), (3, 1)],
+    "MATCH (a)-[:K]->(b) WITH DISTINCT a, b RETURN a, count(*) AS n": [(1, 1), (2, 1), (3, 1)],
+    "MATCH (a)-[r:K]->() RETURN count(r) AS n, avg(r.w) AS mean": [(4, 3.75)],
+    # A relationship of either direction matches a loop once.
+    "MATCH (a)-[:K]-(a) RETURN a, count(*) AS n": [(3, 1)],
+    "MATCH (a)-[:L]-(b) RETURN a, b": [(1, 2), (2, 1)],
+    # Relationships of one MATCH are different; those of two MATCHes need not be.
+    "MATCH (a)-[:L]-(b)-[:L]-(c) RETURN a, c": [],
+    "MATCH (a)-[:L]-(b) MATCH (b)-[:L]-(c) RETURN a, c": [(1, 1), (2, 2)],
+    "MATCH (a)-[:L*2]-(c) RETURN a, c": [],
+    "MATCH (a)-[:K*2]->(c) RETURN a, c": [(1, 3), (2, 3)],
+    "MATCH (a)-[:K*2]->(c) RETURN a, c, count(*) AS n": [(1, 3, 2), (2, 3, 1)],
+    "MATCH (a)-[:K*1..2]->(c) RETURN a, count(c) AS n": [(1, 4), (2, 2), (3, 1)],
+    "MATCH (a)-[:K*]->(c:City) RETURN a": [(1,), (2,), (3,)],
+    "MATCH (a)-[:K*0..1]->(b:City) RETURN a, b": [(2, 3), (3, 3)],
+    "MATCH (a)-[:K*0..0]->(b)-[:K]->() RETURN b, count(*) AS n": [(1, 2), (2, 1), (3, 1)],
+    # Nulls are neither equal nor different.
+    "MATCH (a:Person)-[:K]->(b) WHERE a.age <> 4 OR a.age = 4 RETURN a": [(1,)],
+    "MATCH (a:Person)-[:K]->(b) WHERE NOT a.age = 4 RETURN a": [(1,)],
+    "MATCH (a:Person)-[:K]->(b) WHERE a.age IS NULL RETURN a, a.age": [(2, None)],
+    "MATCH (a)-[r]->(b) WHERE r.w IS NOT NULL XOR r.w > 2 RETURN r.w AS w": [(1,), (2,)],
+    "MATCH (a)-[r]->(b) WHERE 1 < r.w <= 5 RETURN r.w AS w": [(2,), (5,)],
+    "MATCH (a)-[r]->(b) WHERE r.w IN [7, 5] RETURN r.w AS w": [(5,), (7,)],
+    # Patterns in conditions change no count.
+    "MATCH (a)-[:L]->(b) WHERE (b)-[:K]->() RETURN a, count(*) AS n": [(2, 1)],
+    "MATCH (a)-[:K]->(b) WHERE NOT (b)-->(a) RETURN a, b": [(2, 3)],
+    "MATCH (a)-[:K]->(b) WHERE EXISTS { (a)-[r:K]->(c) WHERE r.w > 4 AND c <> a } RETURN a": [(1,)],
+    "MATCH (a)-[:K]->(b) WHERE NOT EXISTS { (b)-[:K]->(c) WHERE (c)-[:K]->(c) } RETURN a": [],
+    "MATCH (a)-[:K]->(b) WHERE b:City AND NOT a:Person RETURN a": [(3,)],
+    "MATCH (a)-[:K]->(b) WHERE a:City OR (b)-[:L]->(a) RETURN a, b": [(1, 2), (3, 3)],
+    # OPTIONAL MATCH keeps rows without a match.
+    "MATCH (a)-[:K]->(b) OPTIONAL MATCH (b)-[r:L]->(c) RETURN a, c, r.w": [
+        (1, 1, None),
+        (2, None, None),
+        (3, None, None),
+    ],
+    "MATCH (a:Person) OPTIONAL MATCH (a)-[r:K]->(b) WHERE r.w > 1 RETURN a, count(b) AS n": [
+        (1, 2),
+        (2, 0),
+    ],
+    "MATCH (a:Person) OPTIONAL MATCH (a)-[:K]->(b:City) WITH a, b WHERE b IS NOT NULL RETURN a": [
+        (2,)
+    ],
+    # WITH, HAVING, UNION, the first rows.
+    "MATCH (a)-[:K]->() WITH a, count(*) AS n WHERE n > 1 MATCH (a)-->(c) RETURN c, n + 1 AS m": [
+        (2, 3)
+    ],
+    "MATCH (a)-[r:K]->(b) WITH b AS a, r.w * 2 AS w WHERE w > 4 RETURN a, w": [(2, 10), (3, 14)],
+    "MATCH (a)-[r:K]->(b) RETURN b, sum(r.w) * 1.0 / count(*) AS mean": [(2, 3.5), (3, 4.0)],
+    "MATCH (a)-[:K]->(b) RETURN a AS x UNION MATCH (a)-[:L]->(b) RETURN b AS x": [(1,), (2,), (3,)],
+    "MATCH (a)-[:K]->() RETURN a, count(*) AS n UNION MATCH (a)-[:L]->() RETURN a, count(*) AS n": [
+        (1, 2),
+        (2, 1),
+        (3, 1),
+    ],
+    "MATCH (a)-[r:K]->(b) RETURN a, sum(r.w) AS w ORDER BY w DESC, a LIMIT 2": [(1, 7), (3, 7)],
+    "MATCH (a)-[:K]->(b) WITH b AS a, a AS b RETURN a, b": [(2, 1), (3, 2), (3, 3)],
+    "MATCH (a)-[r:K]->(b) WHERE id(a) = 2 RETURN type(r) AS t, a, id(b) AS b": [("K", 2, 3)],
+    # Shortest paths.
+    "MATCH p = shortestPath((a)-[:K|L*..4]->(b)) RETURN a, b, length(p) AS n": [
+        (1, 2, 1),
+        (1, 3, 2),
+        (2, 1, 1),
+        (2, 3, 1),
+    ],
+}  # fmt: skip
+
+
+def registered(query: str, emit: str = "") -> str:
+    """The query with its window."""
+    return f"REGISTER QUERY q {{ FROM STREAM s WITH WINDOW RANGE 6 {query} {emit} }}"
+
+
+@pytest.mark.parametrize("query", AT_5)
+def test_the_rows_at_an_instant(query: str) -> None:
+    expected = sorted(AT_5[query], key=repr)
+    assert snapshots(registered(query), GRAPH).get(5, []) == expected
+    assert reports(registered(query, "EMIT SNAPSHOT EVERY 1"), GRAPH).get(5, []) == expected
+
+
+def test_an_edge_is_in_the_window_until_its_length_has_passed() -> None:
+    found = snapshots(registered("MATCH (a)-[r:K {w: 5}]->(b) RETURN a, b"), GRAPH)
+    assert list(found) == [1, 2, 3, 4, 5, 6]
+
+
+def test_reports_of_rows_that_enter_and_exit() -> None:
+    query = "MATCH (a)-[:K]->(b) RETURN a, b"
+    entering = reports(registered(query, "EMIT ON ENTERING EVERY 1"), GRAPH)
+    assert entering == {1: [(1, 2)], 2: [(2, 3)], 5: [(3, 3)]}
+    leaving = reports(registered(query, "EMIT ON EXIT EVERY 2"), GRAPH)
+    assert leaving == {8: [(2, 3)], 12: [(1, 2), (3, 3)]}
+
+
+def test_each_match_has_its_own_window() -> None:
+    query = "MATCH (a)-[:K]->(b) WITHIN 1 MATCH (b)-[:L]->(a) WITHIN 9 RETURN a, b"
+    assert snapshots(registered(query), GRAPH) == {5: [(1, 2)]}
