@@ -82,6 +82,7 @@ describe("results as a graph", () => {
   });
 
   it("are bindingsText in a line", () => expect(bindingsText(result(1, { x: "3", n: null }))).toBe("x = 3, n = none"));
+  it("show lists", () => expect(bindingsText(result(1, { x: "3", ys: ["4", "7"] }))).toBe("x = 3, ys = [4, 7]"));
 });
 
 describe("the course of a run", () => {

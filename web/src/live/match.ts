@@ -91,8 +91,11 @@ export function drawingOf(results: readonly Result[], match: Match): Drawing {
   };
 }
 
-/** The bindings of a result in one line: `x = 3, y = 7`. */
+/** The bindings of a result in one line: `x = 3, ys = [4, 7]`. */
 export const bindingsText = ({ bindings }: Result): string =>
   Object.entries(bindings)
-    .map(([name, value]) => `${name} = ${value === null ? "none" : String(value)}`)
+    .map(([name, value]) => `${name} = ${valueText(value)}`)
     .join(", ");
+
+const valueText = (value: unknown): string =>
+  value === null ? "none" : Array.isArray(value) ? `[${value.map(String).join(", ")}]` : String(value);
