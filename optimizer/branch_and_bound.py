@@ -89,19 +89,12 @@ class BranchAndBound:
             CannotPlanError: if nothing computes the root under any of them.
         """
         best: dict[RequiredProperties, Winner] = {}
-        possible, refused = list(acceptable), None
         # A later search may find groups equal, and forget what an earlier one has costed.
-        while len(best) < len(possible) and not self.budget.cut:
-            for required in tuple(possible):
-                try:
-                    self.optimize(root, required)
-                except CannotPlanError as error:
-                    possible.remove(required)
-                    refused = error
-            goals = [self.goals.goal(root, required) for required in possible]
+        while len(best) < len(acceptable) and not self.budget.cut:
+            for required in acceptable:
+                self.optimize(root, required)
+            goals = [self.goals.goal(root, required) for required in acceptable]
             best = {goal.required: goal.best for goal in goals if goal.best is not None}
-        if not possible and refused is not None:
-            raise refused
         return min(best, key=lambda required: best[required].cost, default=None)
 
     def push(self, task: Task) -> None:
