@@ -88,6 +88,7 @@ PATH_OF_STEPS = later(
     "a name for a path of several parts is",
     "name a path of one relationship with *, as p = (a)-[:KNOWS*]->(b)",
 )
+PATH_ALONE = later("a path without the nodes at its ends is", "return them too, as RETURN a, p, b")
 SHORTEST_STEPS = Fault(
     "E-SYNTAX",
     "shortestPath takes a pattern of one relationship with *",

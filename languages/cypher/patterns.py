@@ -207,7 +207,7 @@ class _Adding:
                 Variable(source),
                 Variable(target),
                 one.at,
-                None if part.variable is None else self._alias(part.variable),
+                None if part.variable is None else self._alias(part.variable, (source, target)),
                 different=self.group if repeats else None,
             )
         )
@@ -220,10 +220,10 @@ class _Adding:
         if hops.most is not None and hops.most < hops.least:
             raise errors.NO_LENGTH.error(hops.at, f"*{hops.least}..{hops.most}")
 
-    def _alias(self, name: Name) -> str | None:
+    def _alias(self, name: Name, ends: tuple[str, str]) -> str | None:
         """The name in rules of a path, if it is returned."""
         own = self._new(name)
-        self.body.scope[name.text] = Path(own, shortest=False)
+        self.body.scope[name.text] = Path(own, False, ends)
         return own if name.text in self.block.returned else None
 
     def _chain(self, one: Relationship, source: str, target: str, count: int) -> None:
@@ -277,7 +277,7 @@ class _Adding:
         own: str | None = None
         if part.variable is not None:
             own = self._new(part.variable)
-            body.scope[part.variable.text] = Path(own, shortest=True)
+            body.scope[part.variable.text] = Path(own, True, (source, target))
         ends = Variable(source), Variable(target)
         which: ShortestPaths = "shortest" if kind is Shortest.ONE else "all shortest"
         whole = self._repeated(one, hops)

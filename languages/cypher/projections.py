@@ -158,6 +158,7 @@ def close(body: Body, projection: Projection, head: str, inner: str) -> Closed:
     limit = _limit(projection, items)
     scope = {name: _later(body, item, name) for name, item in zip(names, items, strict=True)}
     program, at = body.program, projection.at
+    _check_paths(body, items)
     computed = [item for item in items if _is_computed(item)]
     if not computed:
         columns = [(name, _output(body, i)) for name, i in zip(names, items, strict=True)]
@@ -180,6 +181,16 @@ def close(body: Body, projection: Projection, head: str, inner: str) -> Closed:
         results.append((name, value))
     program.add(after.rule(head, results, at, limit))
     return Closed(names, scope)
+
+
+def _check_paths(body: Body, items: Sequence[Item]) -> None:
+    """Checks that a path stands beside its ends: each row has one of the paths between them."""
+    bound = [body.bound(i.value.name) for i in items if isinstance(i.value, VariableText)]
+    nodes = {of.variable for of in bound if isinstance(of, Node)}
+    for item in items:
+        known = body.bound(item.value.name) if isinstance(item.value, VariableText) else None
+        if isinstance(known, Path) and not known.shortest and not nodes.issuperset(known.ends):
+            raise errors.PATH_ALONE.error(item.value.at, expression_text(item.value))
 
 
 def _is_computed(item: Item) -> bool:

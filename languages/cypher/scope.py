@@ -33,10 +33,18 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A path: its name in rules, and whether it is a shortest one."""
+    """A path.
+
+    Attributes:
+        name: its name in rules.
+        shortest: whether it is a shortest one.
+        ends: the variables in rules of its first and last node.
+        optional: as of :class:`Node`.
+    """
 
     name: str
     shortest: bool
+    ends: tuple[str, str]
     optional: bool = False
 
 

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from headrace.api.service import create_app
 from tests.api.command import Commands
+from tests.api.serving import LOOPBACK, served, settings
 
 TESTING = """
 REGISTER QUERY people_to_be_tested {
@@ -128,3 +130,17 @@ def test_a_view_has_the_name_of_the_query_as_its_label(headrace: Commands, catal
     )
     found = reported(headrace, query, catalog)
     assert found[576] == [("Allison", 2), ("Chase", 2), ("House", 2)]
+
+
+def test_the_service_plans_cypher(tmp_path: Path) -> None:
+    query = "MATCH (a)-[:likes]->(b) WHERE NOT (b)-[:likes]->(a) RETURN a, b"
+    likes = {"labels": {"likes": {"rate": 1, "distinct_src": 9, "distinct_trg": 9}}}
+    body = {"query": query, "streams": {"s": likes}, "options": {"window": "1h"}}
+    with served(create_app(settings(tmp_path, hosts=LOOPBACK))) as client:
+        by_text = client.post("/optimize", json=body)
+        by_name = client.post("/optimize", json={**body, "language": "cypher"})
+        refused = client.post("/optimize", json={**body, "query": "MATCH (a) DELETE a"})
+    assert by_text.status_code == 200, by_text.text
+    assert by_text.json()["plan"] == by_name.json()["plan"]
+    assert refused.status_code == 422
+    assert "E-UPDATE 1:11: DELETE" in refused.text

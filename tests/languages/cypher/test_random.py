@@ -68,3 +68,23 @@ def test_answers_of_many_queries_are_those_of_kuzu(
     query: Texts, graph: Graph, seed: int, emit: bool
 ) -> None:
     check(query, graph, seed, emit=emit)
+
+
+SHORTEST = [
+    Texts(
+        f"MATCH p = {cypher}((a)-[:{types}*..4]{arrow}(b)) RETURN a, b, length(p) AS l",
+        f"MATCH (a:N)-[r:{types}* {kuzu} 1..4]{arrow}(b:N) WHERE a.id <> b.id "
+        "RETURN a.id, b.id, length(r) AS l",
+    )
+    for cypher, kuzu in (("shortestPath", "SHORTEST"), ("allShortestPaths", "ALL SHORTEST"))
+    for types in ("K", "K|L")
+    for arrow in ("-", "->")
+]
+
+
+@given(query=st.sampled_from(SHORTEST), graph=graphs(), seed=SEEDS, emit=st.booleans())
+@examples(20)
+def test_shortest_paths_are_those_of_kuzu(
+    query: Texts, graph: Graph, seed: int, emit: bool
+) -> None:
+    check(query, graph, seed, emit=emit)
