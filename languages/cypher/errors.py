@@ -50,8 +50,12 @@ OTHER_COLUMNS = Fault(
     "the queries joined by UNION have different columns",
     "give their columns the same names in the same order, with AS",
 )
-SKIP = later("SKIP is", "write ORDER BY and LIMIT, and leave rows out afterwards")
-LIMIT = Fault("E-SYNTAX", "LIMIT takes a whole number", "write it out, as LIMIT 10")
+SKIP_ONLY = Fault(
+    "E-ORDER",
+    "a result is a set of rows, so SKIP needs a LIMIT",
+    "add LIMIT, or leave rows out after the query",
+)
+ROWS = Fault("E-SYNTAX", "SKIP and LIMIT take whole numbers", "write them out, as LIMIT 10")
 SORTED = later(
     "ORDER BY a value that is not a column is", "return the value too, and order by its column"
 )
@@ -216,7 +220,7 @@ NO_FUNCTION = Fault(
     "E-FUNC", "this function is not supported", "known are abs, id, type, length and toFloat"
 )
 TYPE_OF = later("the type of a relationship of several types is", "match one type, as -[r:KNOWS]->")
-OTHER_AGGREGATE = later("this aggregate is", "known are count, sum, avg, min and max")
+OTHER_AGGREGATE = later("this aggregate is", "known are count, sum, avg, min, max and collect")
 ONE_ARGUMENT = Fault("E-SYNTAX", "it takes one argument", "write count(*), or sum(r.amount)")
 NESTED_PATTERN = later(
     "a pattern inside a comparison is", "join patterns and comparisons by AND, OR and NOT"
@@ -247,8 +251,7 @@ OUTSIDE: Mapping[str, Fault] = MappingProxyType(
         "CASE": _CASE,
         "UNWIND": _UNWIND,
         "CONSTRUCT": _CONSTRUCT,
-        "SKIP": SKIP,
-        "OFFSET": SKIP,
+        "OFFSET": Fault("E-SYNTAX", "rows are left out by SKIP", "write SKIP 10 before LIMIT"),
         "USING": Fault("E-SYNTAX", "the optimizer takes no hints in a query", "leave it out"),
         "USE": Fault("E-SYNTAX", "a query has one graph", "name streams by FROM STREAM"),
         "FINISH": _UPDATE,

@@ -266,15 +266,14 @@ def _later(body: Body, item: Item, name: str) -> Bound:
 
 
 def _limit(projection: Projection, items: Sequence[Item]) -> Limit | None:
-    if projection.skip is not None:
-        raise errors.SKIP.error(projection.skip.at, "SKIP")
     if projection.limit is None:
+        if projection.skip is not None:
+            raise errors.SKIP_ONLY.error(projection.skip.at, "SKIP")
         if projection.order:
             raise errors.ORDER_ONLY.error(projection.order[0].value.at, "ORDER BY")
         return None
-    rows, count = projection.limit, _value(projection.limit)
-    if isinstance(count, bool) or not isinstance(count, int):
-        raise errors.LIMIT.error(rows.at, expression_text(rows))
+    rows = _rows(projection.limit)
+    skipped = 0 if projection.skip is None else _rows(projection.skip)
     order: list[tuple[str, Direction]] = []
     for key in projection.order:
         text = expression_text(key.value)
@@ -282,9 +281,12 @@ def _limit(projection: Projection, items: Sequence[Item]) -> Limit | None:
         if column is None:
             raise errors.SORTED.error(key.value.at, text)
         order.append((name_of(column), "desc" if key.descending else "asc"))
-    return Limit(tuple(order), count, rows.at)
+    return Limit(tuple(order), rows, projection.limit.at, skipped)
 
 
-def _value(of: Expression) -> object:
-    """The value of a literal; None for another expression."""
-    return of.value if isinstance(of, Literal) else None
+def _rows(of: Expression) -> int:
+    """A number of rows."""
+    count = of.value if isinstance(of, Literal) else None
+    if isinstance(count, bool) or not isinstance(count, int):
+        raise errors.ROWS.error(of.at, expression_text(of))
+    return count

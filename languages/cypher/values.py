@@ -35,7 +35,7 @@ from .syntax import Variable as VariableText
 
 _ARITHMETIC = {"+", "-", "*", "/", "NEG"}
 _IDENTITIES = {"id", "elementid"}
-AGGREGATES = frozenset({*FUNCTIONS, "collect", "stdev", "stdevp", "percentilecont"})
+AGGREGATES = frozenset({*FUNCTIONS, "stdev", "stdevp", "percentilecont"})
 """The names of aggregate functions, in lower case."""
 
 
