@@ -21,10 +21,10 @@ from tests.properties.running import judge, lines_of, rows_of_edges
 from tests.properties.tally import TRIED
 from tests.properties.test_deletions import Deleting, deleting
 from tests.properties.test_deletions import judge as judge_deleting
-from tests.properties.test_partial_aggregates import RULES, case_of, divisible, is_partial
+from tests.properties.test_partial_aggregates import RULES, case_of, is_partial
 from tests.strategies.amount import examples
+from tests.strategies.grouped import grouped_joins
 from tests.strategies.queries import Case
-from tests.strategies.roots import root_cases
 
 OF_JOINS = sorted(RULES.keys() - {"least and greatest of a scan"})
 BEFORE_ALONE = replace(THOROUGH, disabled_rules=frozenset({"AggregatePartially"}))
@@ -92,17 +92,31 @@ def test_groups_before_a_join_are_grouped_again_before_an_exchange() -> None:
         judge(Truth(case.query, case.edges), plan, lines_of(case, read_back(plan), 3))
 
 
+@given(case=grouped_joins(), seed=st.integers(0, 999))
+@examples(25)
+def test_plans_of_random_queries(case: Case, seed: int) -> None:
+    check_random(case, seed, 1, deletes=False)
+
+
 @pytest.mark.long
 @given(
-    case=root_cases(aggregates=True).map(divisible),
+    case=grouped_joins(),
     seed=st.integers(0, 999),
     partitions=st.integers(1, 3),
     deletes=st.booleans(),
 )
 @examples(60)
-def test_plans_of_random_queries(case: Case, seed: int, partitions: int, deletes: bool) -> None:
+def test_plans_of_random_queries_with_deletions_and_partitions(
+    case: Case, seed: int, partitions: int, deletes: bool
+) -> None:
+    check_random(case, seed, partitions, deletes=deletes)
+
+
+def check_random(case: Case, seed: int, partitions: int, *, deletes: bool) -> None:
+    """Judges two plans of a case."""
     note(text(case.query))
     of = deleting(case, seed) if deletes else _without_deletions(case)
-    for plan in eager_plans(of, 2, seed, replace(BEFORE_ALONE, parallelism=partitions)):
+    options = replace(BEFORE_ALONE, parallelism=partitions, budget_expressions=1_000)
+    for plan in eager_plans(of, 2, seed, options):
         TRIED["eager plans judged"] += 1
         judge_deleting(of, read_back(plan), (1, 3, 1000)[seed % 3])
