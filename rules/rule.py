@@ -199,6 +199,8 @@ class TransformationRule(ABC):
         makes: an operator that is in each result; None if there is none that queries may lack.
         needs_cycle: whether the rule applies only to atoms that form a cycle.
         needs_partitions: whether the rule is for plans on several partitions alone.
+        needs_retractions: whether its results may retract rows where the expression matched does
+            not.
         subsumed_by: rules that together find all that this rule does, wherever no relation
             occurs twice below an expression.
     """
@@ -214,6 +216,7 @@ class TransformationRule(ABC):
     makes: ClassVar[type | None] = None
     needs_cycle: ClassVar[bool] = False
     needs_partitions: ClassVar[bool] = False
+    needs_retractions: ClassVar[bool] = False
 
     def considers(self, expression: GroupExpression, context: Context) -> bool:
         """Whether the rule may apply to any binding at this expression.
