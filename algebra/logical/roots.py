@@ -40,6 +40,15 @@ REPORTS = declared(
         remedy=EVERY_INSTANT,
     )
 )
+EVENT_REPORTS = declared(
+    Form(
+        "reports at events",
+        brings=Feature.EMIT,
+        refuses=frozenset({Feature.PATHS, Feature.SHORTEST, Feature.SLIDES}),
+        hint="report after a period, as EVERY 1h",
+        remedy=EVERY_INSTANT,
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +139,11 @@ class Witness(LogicalOperator):
 
 @dataclass(frozen=True, slots=True)
 class Report(LogicalOperator):
-    """ρ: the rows that are valid, new or gone at each multiple of ``every``, which is in ticks."""
+    """ρ: the rows that are valid, new or gone at the ticks ``start``, ``start + every``, ..."""
 
     mode: ReportMode
     every: int
+    start: int = 0
 
     op: ClassVar[str] = "REPORT"
 
@@ -143,4 +153,28 @@ class Report(LogicalOperator):
 
     def arguments(self, names: InputNames) -> str:
         """``entering every 1d``."""
-        return f"{self.mode} every {durations.text(self.every, names.time_unit)}"
+        period = durations.text(self.every, names.time_unit)
+        return notation.report(self.mode, period, self.start)
+
+
+@dataclass(frozen=True, slots=True)
+class EventReport(LogicalOperator):
+    """ρ: the rows of the first input that are valid, new or gone at events.
+
+    An event is an instant from ``start`` on at which any other input has a row. There is a report
+    at every ``events``-th of them.
+    """
+
+    mode: ReportMode
+    events: int
+    start: int = 0
+
+    op: ClassVar[str] = "EVENT_REPORT"
+
+    @property
+    def form(self) -> Form:
+        return EVENT_REPORTS
+
+    def arguments(self, names: InputNames) -> str:
+        """``entering every 2 events``."""
+        return notation.report(self.mode, notation.events(self.events), self.start)

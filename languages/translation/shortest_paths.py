@@ -79,7 +79,7 @@ def with_shortest_paths(query: RegularQuery, catalog: Catalog) -> RegularQuery:
             head = first_free(atom.path or "shortest", taken)
             taken.add(head)
             path = replace(atom, source=_ENDS[0], target=_ENDS[1], path=head)
-            if query.emit is None:
+            if query.emit is None or not query.emit.at_multiples:
                 path = _bounded(path, values, _most(rule, name))
             columns = tuple((value, Property(head, value)) for value in values)
             names = (*(end.name for end in _ENDS), *values)
@@ -175,20 +175,20 @@ def _bounded(atom: PathAtom, values: Iterable[str], most: int | None) -> PathAto
     if tuple(values) != (LENGTH,):
         raise QueryError(
             "E-SHORTEST",
-            "the steps of a shortest path are given at report instants",
+            "the steps of a shortest path are given at the multiples of a period",
             at=atom.location,
             text=str(atom.shortest),
-            hint="add EMIT SNAPSHOT EVERY 1h after the window, or read length(p) alone",
+            hint="report after a period, as EMIT SNAPSHOT EVERY 1h, or read length(p) alone",
         )
     whole = longest(atom.regex)
     most = whole if most is None else most if whole is None else min(most, whole)
     if most is None or most > LONGEST:
         raise QueryError(
             "E-SHORTEST",
-            f"shortest paths of more than {LONGEST} steps are given at report instants",
+            f"shortest paths of more than {LONGEST} steps are given at the multiples of a period",
             at=atom.location,
             text=str(atom.shortest),
-            hint="add EMIT SNAPSHOT EVERY 1h after the window, or bound the length, as "
+            hint="report after a period, as EMIT SNAPSHOT EVERY 1h, or bound the length, as "
             "knows{1,4} or length(p) <= 4",
         )
     return replace(atom, regex=up_to(atom.regex, most))

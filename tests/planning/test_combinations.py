@@ -65,6 +65,7 @@ SAMPLES = {
     "aggregates in the answer": Sample(answer="count(*) as n"),
     "lists in the answer": Sample(answer="collect(y) as ys"),
     "paths in the answer": Sample(answer="p"),
+    "reports at events": Sample(emit="EMIT ON ENTERING EVERY 2 EVENTS"),
     "reports with `EMIT`": Sample(emit="EMIT ON ENTERING EVERY 2"),
 }
 """A sample of each form, by its name."""
