@@ -50,7 +50,9 @@ class ChildRequirements:
 def hashable_columns(expression: LogicalExpression) -> int:
     """The number of columns that the rows of a query can be hashed by; its keys if it has keys."""
     operator = expression.operator
-    if isinstance(operator, Report | EventReport):
+    if isinstance(operator, EventReport):
+        return 0  # its rows lie on one partition
+    if isinstance(operator, Report):
         return hashable_columns(expression.inputs[0])
     return len(operator.keys) if isinstance(operator, Aggregate | Witness) else expression.width
 

@@ -32,7 +32,8 @@ def emits(draw: st.DrawFn, *, lists: bool = False) -> Emit:
     return Emit(mode, every, events, draw(st.just(0) | st.integers(0, 12)))
 
 
-def _collects(rules: Sequence[Rule]) -> bool:
+def collects(rules: Sequence[Rule]) -> bool:
+    """Whether a rule has a list."""
     columns = (column for rule in rules for _, column in rule.properties)
     return any(isinstance(c, Agg) and c.function.startswith("collect") for c in columns)
 
@@ -58,7 +59,7 @@ def root_cases(draw: st.DrawFn, longest: int = 24, *, aggregates: bool = False) 
             changed.append(rule)
     emit = None
     if kind == "plain" or draw(st.integers(0, 2)) == 0:
-        emit = draw(emits(lists=_collects(changed)))
+        emit = draw(emits(lists=collects(changed)))
     return replace(case, query=replace(query, rules=tuple(changed), emit=emit))
 
 
