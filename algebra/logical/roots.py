@@ -14,7 +14,9 @@ from .base import LogicalOperator, PathSemantics, VertexPaths
 from .rows import EVERY_INSTANT
 
 AGGREGATES = declared(Form("aggregates in the answer", refuses=frozenset({Feature.PATHS})))
-LISTS = declared(Form("lists in the answer", refuses=frozenset({Feature.PATHS})))
+LISTS = declared(
+    Form("lists in the answer", brings=Feature.LISTS, refuses=frozenset({Feature.PATHS}))
+)
 AGGREGATES_READ = declared(
     Form(
         "aggregates that other rules read",
@@ -43,9 +45,9 @@ REPORTS = declared(
 EVENT_REPORTS = declared(
     Form(
         "reports at events",
-        brings=Feature.EMIT,
-        refuses=frozenset({Feature.PATHS, Feature.SHORTEST, Feature.SLIDES}),
-        hint="report after a period, as EVERY 1h",
+        brings=Feature.EVENTS,
+        refuses=frozenset({Feature.PATHS, Feature.LISTS, Feature.SHORTEST, Feature.SLIDES}),
+        hint="report after a period, as EMIT SNAPSHOT EVERY 1h",
         remedy=EVERY_INSTANT,
     )
 )

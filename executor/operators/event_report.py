@@ -19,14 +19,14 @@ from ..dictionary import Dictionary
 from ..kernels import event_report as kernel
 from ..kernels import report as layout
 from ..kernels.rows import Input
-from .report import MODES, HeldValues
+from .report import MODES, ReportedValues
 
 VALUE: Final = 0
 COUNTER: Final = 1
 """The first column of an open row: a value of the last report, or the number of events."""
 
 
-class EventReportOperator(HeldValues):
+class EventReportOperator(ReportedValues):
     """Holds the valid values, those of the last report, and the ticks whose report is to come.
 
     Over deletions the input is coalesced, so a retraction ends the validity of its value.
@@ -71,18 +71,18 @@ class EventReportOperator(HeldValues):
         return reports
 
     def _see(self, events: Sequence[Batch]) -> None:
-        """Counts the instants at which something arrived, and notes the ticks of reports."""
-        times = [batch.ts for batch in events if len(batch)]
-        if not times:
+        """Counts the times at which something arrived, and notes the ticks of reports."""
+        arrived = [batch.ts for batch in events if len(batch)]
+        if not arrived:
             return
-        instants = np.unique(np.concatenate(times))
-        instants = instants[(instants > self._latest) & (instants >= self._start)]
-        if len(instants):
-            numbers = self._count + np.arange(1, len(instants) + 1)
-            due = instants[numbers % self._events == 0]
+        times = np.unique(np.concatenate(arrived))
+        times = times[(times > self._latest) & (times >= self._start)]
+        if len(times):
+            numbers = self._count + np.arange(1, len(times) + 1)
+            due = times[numbers % self._events == 0]
             self._ticks = np.concatenate([self._ticks, due])
             self._count = int(numbers[-1]) % self._events
-            self._latest = int(instants[-1])
+            self._latest = int(times[-1])
 
     def _chosen(self, step: Callable[[IntArray], int], wanted: bool) -> Batch:
         """The rows that the mode reports, of those that a step writes."""

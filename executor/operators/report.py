@@ -24,7 +24,7 @@ from .valid_values import ValidValues
 MODES = {"entering": kernel.ENTERING, "exit": kernel.EXIT, "snapshot": kernel.SNAPSHOT}
 
 
-class HeldValues:
+class ReportedValues:
     """The valid values, the values of the last report, and those that changed since."""
 
     def __init__(self, width: int) -> None:
@@ -73,7 +73,7 @@ class HeldValues:
         return self._held.nbytes + self._reported.nbytes + self._touched.nbytes
 
 
-class ReportOperator(HeldValues):
+class ReportOperator(ReportedValues):
     """Holds the valid values, and the values that were valid at the last report.
 
     Over deletions the input is coalesced, so a retraction ends the validity of its value.

@@ -8,6 +8,7 @@ from math import gcd
 from operator import is_
 
 from ...algebra.aggregates import COLLECTING
+from ...algebra.combinations import Feature
 from ...algebra.logical import (
     Aggregate,
     Empty,
@@ -20,6 +21,7 @@ from ...algebra.logical import (
     WScan,
     WScanUnion,
 )
+from ...algebra.logical.roots import EVENT_REPORTS
 from ...algebra.window import Window
 from ..query.errors import QueryError
 from ..query.regular_query import Emit
@@ -59,20 +61,16 @@ def _at_every_instant(expression: LogicalExpression, emit: Emit) -> LogicalExpre
     An aggregation at its root retracts its rows, so that REPORT may choose any instant.
 
     Raises:
-        QueryError: E-AGG for lists.
+        QueryError: E-LATER for lists.
     """
     operator = expression.operator
     if not isinstance(operator, Aggregate) or operator.retracts:
         return expression
     if any(call.function in COLLECTING for call in operator.aggregates):
-        what = "at events" if emit.events is not None else "with a start between two periods"
-        raise QueryError(
-            "E-AGG",
-            f"reports {what} have no lists",
-            at=emit.location,
-            text="EMIT",
-            hint="report at the multiples of a period, as EVERY 1h",
-        )
+        reason = EVENT_REPORTS.refusal(Feature.LISTS)
+        if emit.events is None:
+            reason = "reports that start between two periods are not supported with lists yet"
+        raise QueryError("E-LATER", reason, at=emit.location, text="EMIT", hint=EVENT_REPORTS.hint)
     return replace(expression, operator=replace(operator, retracts=True))
 
 
