@@ -55,7 +55,7 @@ class Property:
 class Literal:
     """A string, a number, a truth value, or null."""
 
-    value: str | float | bool | None
+    value: str | int | float | bool | None
     at: Location = field(compare=False)
 
 

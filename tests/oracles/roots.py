@@ -191,6 +191,7 @@ def reports(
 
     ``last`` is the last change; ``events`` are the instants at which something arrives.
     """
+    instants: Sequence[int]
     if emit.events is None:
         instants = range(emit.start, max(last, emit.start) + emit.every, emit.every)
     else:

@@ -95,8 +95,9 @@ def open_rows_wire(plan: PhysicalPlan, stage: Stage) -> tuple[RowWire, int] | No
         if isinstance(operator, EventReportRows):
             # A mark, the values, and the number of events.
             width = 2 + len(plan.nodes[i].columns)
-            types = value_types(plan) | {"integer"}
-            return RowWire([Flow(i, i, width, "stay")], types), width - 1
+            integers: frozenset[PropertyType] = frozenset({"integer"})
+            flow = Flow(i, i, width, "stay")
+            return RowWire([flow], value_types(plan) | integers), width - 1
     return None
 
 

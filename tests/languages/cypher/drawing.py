@@ -176,8 +176,9 @@ def conditions_over(draw: st.DrawFn, scope: Scope, depth: int = 2) -> Texts:
         if kind == "not":
             return Texts(f"NOT ({parts[0].cypher})", f"NOT ({parts[0].kuzu})")
         word = f" {kind.upper()} "
-        both = [[p.cypher for p in parts], [p.kuzu for p in parts]]
-        return Texts(*(word.join(f"({one})" for one in side) for side in both))
+        return Texts(
+            word.join(f"({p.cypher})" for p in parts), word.join(f"({p.kuzu})" for p in parts)
+        )
     if kind == "nodes":
         one, other = draw(st.lists(st.sampled_from(scope.nodes), min_size=2, max_size=2))
         sign = draw(st.sampled_from(["=", "<>"]))

@@ -197,18 +197,16 @@ def queries(draw: st.DrawFn) -> Texts:
     """A small query, or two joined by UNION."""
     name = draw(st.sampled_from([*ENDINGS, "union"]))
     if name == "union":
-        parts = [_ended(draw, _node_and_value, counted=False) for _ in range(2)]
-        return Texts(*(" UNION ".join(of) for of in zip(*map(_both, parts), strict=True)))
+        one, other = (_ended(draw, _node_and_value, counted=False) for _ in range(2))
+        return Texts(f"{one.cypher} UNION {other.cypher}", f"{one.kuzu} UNION {other.kuzu}")
     ending, counted = ENDINGS[name]
     return _ended(draw, ending, counted=counted)
-
-
-def _both(of: Texts) -> tuple[str, str]:
-    return of.cypher, of.kuzu
 
 
 def _ended(draw: st.DrawFn, ending: Ending, *, counted: bool) -> Texts:
     body = draw(bodies(counted=counted))
     last = ending(draw, body)
-    said, kuzu = (" ".join(of) for of in zip(*map(_both, [*body.clauses, last]), strict=True))
-    return replace(last, cypher=said, kuzu=kuzu)
+    parts = [*body.clauses, last]
+    return replace(
+        last, cypher=" ".join(p.cypher for p in parts), kuzu=" ".join(p.kuzu for p in parts)
+    )
