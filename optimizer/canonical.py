@@ -121,7 +121,12 @@ class CanonicalPlans:
         if any(map(_deletes, inputs)):
             physical = physical.over_deletions()
             if physical.ends_deletions:
-                inputs = tuple(map(self._coalesced, inputs))
+                inputs = tuple(
+                    [
+                        step if physical.reads_every_row(k) else self._coalesced(step)
+                        for k, step in enumerate(inputs)
+                    ]
+                )
         return self._priced(physical, inputs, estimate)
 
     def _coalesced(self, root: Step) -> Step:

@@ -34,12 +34,13 @@ def later(what: str, hint: str = "") -> Fault:
 
 # -- REGISTER QUERY -------------------------------------------------------------------------
 
-EVENTS = later(
-    "reports after a number of events are",
-    "write a period, as EVERY PT1S; without EMIT each answer is written when it begins",
+TWO_STARTS = Fault(
+    "E-SYNTAX", "the query has a time to start at already", "leave one of the two STARTING out"
 )
-MOMENT = later(
-    "a time to start at is", "write Earliest, or leave STARTING out: a run decides where it reads"
+NO_REPORTS = Fault(
+    "E-SYNTAX",
+    "a time to start at is that of the first report",
+    "add EMIT SNAPSHOT EVERY PT1M, or write Earliest: a run decides where it reads",
 )
 
 # -- clauses --------------------------------------------------------------------------------

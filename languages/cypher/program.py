@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Final, TypeVar
 
@@ -63,7 +63,13 @@ class Program:
                 return name
 
     def add(self, rule: Rule) -> None:
-        """Adds a rule, unless it is there already."""
+        """Adds a rule, unless it is there already.
+
+        The rules of the alternatives of a projection have its limit, which stands once.
+        """
+        limits = [known.limit for known in self.rules if known.head == rule.head]
+        if rule.limit is not None and rule.limit in limits:
+            rule = replace(rule, limit=None)
         if rule not in self.rules:
             self.rules.append(rule)
 

@@ -174,10 +174,7 @@ class Reader(Transformer[Token, Query]):
         return _Union(location_of(parts[0]) if len(parts) > 1 else None)
 
     def emit(self, parts: list[Token]) -> EmitText:
-        *words, every = parts
-        if every.type == "EVENTS":
-            raise errors.EVENTS.error(location_of(every), str(every))
-        return EmitText.of((*words, every))
+        return EmitText.of(parts)
 
     def single(self, parts: list[Any]) -> Single:
         *clauses, result = parts

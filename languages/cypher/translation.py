@@ -7,8 +7,9 @@ alternatives; the clauses after it read the head of these rules.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Final
 
-from ..parsing.emit import with_emit
+from ..parsing.emit import EmitText, Moment, with_emit
 from ..query.checks import checked_query
 from ..query.errors import line_of
 from ..query.regular_query import RegularQuery, Rule, WindowClause
@@ -19,8 +20,11 @@ from .patterns import Block
 from .program import Choices, Program, alternatives, reading
 from .projections import Closed, close, closes, computes, counts, is_aggregated, renamed
 from .scope import Bound
-from .syntax import Match, Projection, Query, Single, With
+from .syntax import Match, Name, Projection, Query, Single, With
 from .syntax import Variable as VariableText
+
+_LATEST: Final = "latest"
+_WORDS: Final = ("earliest", _LATEST)
 
 
 def translated(query: Query, time_unit: str, words: frozenset[str]) -> RegularQuery:
@@ -51,16 +55,36 @@ def translated(query: Query, time_unit: str, words: frozenset[str]) -> RegularQu
         leaves=tuple(program.leaves.items()),
         generated=program.generated,
     )
-    return with_emit(checked, query.emit, time_unit)
+    return with_emit(checked, _emit(query), time_unit)
+
+
+def _starts(query: Query) -> list[Name]:
+    """The word or time of each STARTING."""
+    places = (query.start, None if query.source is None else query.source.start)
+    return [start for start in places if start is not None]
+
+
+def _emit(query: Query) -> EmitText | None:
+    """The EMIT clause from the time of STARTING on.
+
+    Raises:
+        QueryError: E-SYNTAX for two times, or one without EMIT.
+    """
+    times = [start for start in _starts(query) if start.text.lower() not in _WORDS]
+    if not times:
+        return query.emit
+    start = times[-1]
+    if len(times) > 1:
+        raise errors.TWO_STARTS.error(start.at, start.text)
+    if query.emit is None:
+        raise errors.NO_REPORTS.error(start.at, start.text)
+    return replace(query.emit, start=Moment(start.text, start.at))
 
 
 def _warn_of_run(program: Program, query: Query) -> None:
-    """Refuses a time to start at, and warns of what the settings of a run decide."""
-    start = query.start or (None if query.source is None else query.source.start)
-    if start is not None:
-        if start.text.lower() not in ("earliest", "latest"):
-            raise errors.MOMENT.error(start.at, start.text)
-        if start.text.lower() == "latest":
+    """Warns of what the settings of a run decide."""
+    for start in _starts(query):
+        if start.text.lower() == _LATEST:
             reason = "a run decides from where on it reads a stream"
             program.warnings.append(line_of("W-RUN", start.at, start.text, reason))
     if query.into is not None:

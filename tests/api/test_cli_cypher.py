@@ -12,32 +12,6 @@ from headrace.api.service import create_app
 from tests.api.command import Commands
 from tests.api.serving import LOOPBACK, served, settings
 
-TESTING = """
-REGISTER QUERY people_to_be_tested {
-  FROM STREAM kafka://events STARTING FROM Earliest WITH WINDOW RANGE PT4H
-  MATCH (i:Patient)-[:TESTED_FOR {positive: true}]->(v:Virus),
-        (p:Person)-[:ADMINISTERS|IS_WITH*1..3]-(i)
-  RETURN DISTINCT p.name, v.name
-  EMIT ON ENTERING EVERY PT1M
-}
-"""
-COUNT = """
-REGISTER QUERY observation_count {
-  FROM STREAM events STARTING FROM Earliest WITH WINDOW RANGE PT10M
-  MATCH (s)-[:IS_WITH|ADMINISTERS]->(o) RETURN COUNT(o) AS observation_count
-  EMIT SNAPSHOT EVERY PT5M
-}
-"""
-ROUTES = """
-REGISTER QUERY watch_for_anomalous_routes {
-  FROM STREAM network STARTING FROM Earliest WITH WINDOW RANGE PT10M
-  MATCH path = allShortestPaths((rack:Rack)-[:HOLDS|ROUTES|CONNECTS*]-(router:Router:Egress))
-  WITH rack, avg(length(path)) AS `10minAvg`
-  WHERE (`10minAvg` - 3) / 0.5 >= 1
-  RETURN rack, `10minAvg`
-  EMIT SNAPSHOT EVERY PT1M
-}
-"""
 NAMES = {
     "Person": {"1": "Chase", "2": "House", "3": "Allison"},
     "Patient": {"4": "Aaron", "5": "Rose"},
@@ -101,45 +75,6 @@ def reported(headrace: Commands, query: str, catalog: Path) -> dict[int, list[tu
         report = json.loads(line)
         found.setdefault(report["at"], []).append(tuple(report["bindings"].values()))
     return {at: sorted(rows) for at, rows in found.items()}
-
-
-def test_people_are_to_be_tested_as_in_the_paper(headrace: Commands, catalog: Path) -> None:
-    """Tables 2 and 3 of the paper: Chase at 9:28, Allison and House at 9:36."""
-    assert reported(headrace, TESTING, catalog) == {
-        568: [("Chase", "Norovirus")],
-        576: [("Allison", "Norovirus"), ("House", "Norovirus")],
-    }
-
-
-def test_observations_are_counted_every_five_minutes(headrace: Commands, catalog: Path) -> None:
-    """An event at t is in the reports of [t, t + 10)."""
-    found = reported(headrace, COUNT, catalog)
-    assert found == {555: [(1,)], 560: [(2,)], 565: [(1,)], 580: [(2,)], 585: [(2,)]}
-
-
-def test_routes_that_become_longer_are_reported_as_in_the_paper(
-    headrace: Commands, tmp_path: Path
-) -> None:
-    """Both racks reach the egress router in three hops, until a cable of the second is lost."""
-    cables = (
-        # minute, source, type, target: the cable from 22 to 9 is seen at 0 and not again
-        *((0, "1", "HOLDS", "11"), (0, "2", "HOLDS", "21"), (0, "11", "ROUTES", "12")),
-        *((0, "12", "CONNECTS", "9"), (0, "21", "ROUTES", "22"), (0, "22", "CONNECTS", "9")),
-        *((8, "1", "HOLDS", "11"), (8, "2", "HOLDS", "21"), (8, "11", "ROUTES", "12")),
-        *((8, "12", "CONNECTS", "9"), (8, "21", "ROUTES", "22"), (8, "22", "CONNECTS", "12")),
-    )
-    lines = ["src,trg,label,ts", *(f"{s},{t},{label},{ts}" for ts, s, label, t in cables)]
-    (tmp_path / "network.csv").write_text("\n".join(lines) + "\n")
-    types = ("HOLDS", "ROUTES", "CONNECTS")
-    streams: dict[str, object] = {"network": _stream("network.csv", types, {}, rate=60)}
-    for label, ids in (("Rack", "1\n2\n"), ("Router", "9\n12\n"), ("Egress", "9\n")):
-        (tmp_path / f"{label}.csv").write_text(f"id\n{ids}")
-        own = _stream(f"{label}.csv", (label,), {}, population=2)
-        streams[label.lower()] = {**own, "vertices": True, "stored": True, "label": label}
-    catalog = tmp_path / "catalog.json"
-    catalog.write_text(json.dumps({"time_unit": "minute", "streams": streams}))
-    found = reported(headrace, ROUTES, catalog)
-    assert found == {at: [("2", 4.0)] for at in range(10, 18)}
 
 
 def test_the_rules_of_a_query_are_shown(headrace: Commands, catalog: Path) -> None:
