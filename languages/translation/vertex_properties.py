@@ -30,7 +30,12 @@ def with_rows_of_vertices(rule: Rule, inputs: Inputs) -> Rule:
     """
     rule = replace(rule, body=tuple(_without_repeats(rule.body)))
     naming = _Rows(rule, inputs)
-    rows = {(of.edge, of.name): naming.row_of(of) for of in properties_of_vertices(rule)}
+    read = list(properties_of_vertices(rule))
+    rows = {(of.edge, of.name): naming.row_of(of) for of in read if of.name != "ts"}
+    for of in read:  # the time is that of the row whose other properties are read
+        if of.name == "ts":
+            own = {row for (vertex, _), row in rows.items() if vertex == of.edge}
+            rows[of.edge, "ts"] = own.pop() if len(own) == 1 else naming.row_of(of)
     if not rows:
         return rule
 
