@@ -64,8 +64,9 @@ class _Source(Shape):
     path: Text | list[Text] | dict[Text, Text | list[Text]] = Field(default_factory=list)
     options: dict[str, OptionText] = Field(default_factory=dict)
     follow: bool = False
-    value: Literal["json", "csv"] | None = None
+    value: Literal["json", "csv", "graph"] | None = None
     fields: list[Text] = Field(default_factory=list)
+    layout: Literal["seraph", "neo4j"] | None = None
 
     @property
     def paths(self) -> list[tuple[str | None, str]]:
@@ -105,6 +106,12 @@ class _Source(Shape):
             raise ValueError("value and fields are for messages, and not for files")
         if self.fields and self.value != "csv":
             raise PlacedError(("fields",), "only messages of CSV (value: csv) have fields in order")
+        if self.layout is not None and not self.source().of_graphs:
+            raise PlacedError(
+                ("layout",),
+                "only events that are graphs have one: format: graph of files, or value: graph of "
+                "messages",
+            )
         return self
 
     def source(self) -> Source:
@@ -116,6 +123,7 @@ class _Source(Shape):
             self.follow,
             self.value,
             tuple(self.fields),
+            self.layout or "seraph",
         )
 
 
@@ -185,6 +193,25 @@ class _Stream(Shape):
             raise PlacedError(
                 ("labels",), f"expected statistics of {self.label}, the stream's label"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _graphs_fit(self) -> _Stream:
+        source = None if self.source is None else self.source.source()
+        if source is None or not source.of_graphs:
+            return self
+        if self.label is not None:
+            raise PlacedError(("label",), "nodes and relationships of events have their own labels")
+        if source.path_labels:
+            raise PlacedError(
+                ("source", "path"), "nodes and relationships of events have their own labels"
+            )
+        allowed = (*self.properties, *(["ts"] if source.layout == "seraph" else []))
+        for name in self.columns:
+            if name not in allowed:
+                raise PlacedError(
+                    ("columns", name), "the layout of the events says where they have it"
+                )
         return self
 
     @model_validator(mode="after")
@@ -380,6 +407,8 @@ def _source_document(source: Source) -> dict[str, Any]:
         document["value"] = source.value
     if source.fields:
         document["fields"] = list(source.fields)
+    if source.layout != "seraph":
+        document["layout"] = source.layout
     return document
 
 
