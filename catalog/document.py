@@ -138,6 +138,7 @@ class _Stream(Shape):
     deletions: bool = False
     stored: bool = False
     vertices: bool = False
+    merge: bool | None = None
     properties: dict[Text, PropertyType] = Field(default_factory=dict)
     labels: dict[Text, StatisticsShape] = Field(default_factory=dict)
 
@@ -181,6 +182,8 @@ class _Stream(Shape):
                 )
         if self.stored and self.deletions:
             raise PlacedError(("deletions",), "a stored graph does not change")
+        if self.stored and self.merge:
+            raise PlacedError(("merge",), "rows without times have no newest one")
         if self.stored and self.delay:
             raise PlacedError(("delay",), "a stored graph has no times, and so no delay")
         if self.stored and "ts" in self.columns:
@@ -247,6 +250,9 @@ class _Stream(Shape):
                         )
         return self
 
+    def _merges_by_default(self) -> bool:
+        return self.source is not None and self.source.source().of_graphs and not self.stored
+
     def value(self, name: str) -> Stream:
         return Stream(
             name=name,
@@ -261,6 +267,7 @@ class _Stream(Shape):
             deletions=self.deletions,
             stored=self.stored,
             vertices=self.vertices,
+            merge=self._merges_by_default() if self.merge is None else self.merge,
             properties=MappingProxyType(dict(self.properties)),
         )
 
@@ -374,6 +381,10 @@ def _stream_document(stream: Stream, time_unit: str) -> dict[str, Any]:
     for name in ("open_labels", "deletions", "stored", "vertices"):
         if getattr(stream, name):
             document[name] = True
+    if stream.merge != (
+        stream.source is not None and stream.source.of_graphs and not stream.stored
+    ):
+        document["merge"] = stream.merge
     if stream.vertex_type != "string":
         document["vertex_type"] = stream.vertex_type
     if stream.delay:

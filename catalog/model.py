@@ -248,6 +248,8 @@ class Stream:
         deletions: whether rows may delete edges.
         stored: whether the stream is a stored graph, whose edges never expire.
         vertices: whether the rows are vertices.
+        merge: whether the rows of a vertex, or of an edge with its id, are one with the newest
+            properties.
         properties: the types of properties by name; each property may be missing.
     """
 
@@ -263,6 +265,7 @@ class Stream:
     deletions: bool = False
     stored: bool = False
     vertices: bool = False
+    merge: bool = False
     properties: Mapping[str, PropertyType] = field(default_factory=lambda: MappingProxyType({}))
 
     @property

@@ -96,7 +96,7 @@ def resolved(
                 types[term.name] = column_type if same else None
 
     def origins(name: str) -> dict[str, tuple[str, ...]]:
-        return {o.tag: tuple(o.properties) for o in inputs.origins(edges[name])}
+        return {o.tag: o.identity for o in inputs.origins(edges[name])}
 
     whole = [written_out(condition, edges, origins) for condition in rule.conditions]
     for reference in (r for condition in whole for r in references(condition)):

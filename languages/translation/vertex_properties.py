@@ -94,7 +94,9 @@ class _Rows:
             assert isinstance(atom, VertexAtom)
             (origin,) = self._inputs.origins(atom)
             if of.name in origin.properties:
-                relations.setdefault((origin.stream, origin.label), place)
+                # A merged vertex has its properties by any of the stream's labels.
+                label = "" if origin.merges else origin.label
+                relations.setdefault((origin.stream, label), place)
             else:
                 without.append(atom.predicate)
         if not relations:
@@ -104,7 +106,8 @@ class _Rows:
                 hint = f"it is one of {listed(elsewhere)}: {_say(elsewhere[0], of.edge)}"
             raise self._error("E-UNKNOWN", f"{listed(without)} has no property {of.name}", of, hint)
         if len(relations) > 1:
-            labels = [label for _, label in relations]
+            atoms = [self.body[place] for place in relations.values()]
+            labels = [atom.predicate for atom in atoms if isinstance(atom, VertexAtom)]
             raise self._error(
                 "E-AMBIGUOUS",
                 f"{listed(labels)} have this property",

@@ -291,6 +291,22 @@ def test_entries_that_the_layout_decides_are_refused(
         from_document(document)
 
 
+def test_elements_of_graphs_are_merged_unless_the_catalog_says_otherwise() -> None:
+    graph = {"format": "graph", "path": "a"}
+    for source, more, merges in (
+        (graph, {}, True),
+        (graph, {"merge": False}, False),
+        (graph, {"stored": True}, False),
+        ({"format": "csv", "path": "a"}, {}, False),
+        ({"format": "csv", "path": "a"}, {"merge": True}, True),
+    ):
+        catalog = from_document(stream(source, **more))
+        assert catalog.streams["s"].merge is merges
+        assert loads(dumps(catalog)) == catalog
+    with pytest.raises(CatalogError, match="no newest one"):
+        from_document(stream(graph, stored=True, merge=True))
+
+
 def test_a_message_is_an_event(tmp_path: Path) -> None:
     source = {"format": "kafka", "value": "graph"}
     catalog = from_document(stream(source, properties={"n": "integer"}, vertices=True))

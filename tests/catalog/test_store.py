@@ -371,6 +371,7 @@ def streams(draw: st.DrawFn, name: str) -> Stream:
         delay=0 if stored else draw(st.integers(0, 10**12)),
         deletions=not stored and draw(st.booleans()),
         stored=stored,
+        merge=not stored and draw(st.booleans()),
         properties=properties,
     )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from headrace import PlanRequest, inputs_of_plan, load_catalog, optimize, results
-from tests.strategies.graph_events import LENGTH, QUERY, answers, random_events
+from tests.strategies.graph_events import LENGTH, MERGED, QUERY, answers, random_events
 
 CATALOG = """\
 streams:
@@ -22,9 +22,9 @@ streams:
 """
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_elements_that_come_again_are_merged_by_the_latest_values(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+@pytest.mark.parametrize(("seed", "query"), [(0, QUERY), (1, QUERY), (2, MERGED), (3, MERGED)])
+def test_elements_that_come_again_have_their_newest_properties(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, query: str
 ) -> None:
     events = random_events(40, seed)
     lines = "".join(json.dumps(event) + "\n" for event in events)
@@ -32,7 +32,7 @@ def test_elements_that_come_again_are_merged_by_the_latest_values(
     (tmp_path / "catalog.yaml").write_text(CATALOG)
     monkeypatch.chdir(tmp_path)
     catalog = load_catalog("catalog.yaml")
-    plan = optimize(PlanRequest(QUERY, catalog=catalog)).plan
+    plan = optimize(PlanRequest(query, catalog=catalog)).plan
     rows = list(results(plan, inputs_of_plan(plan, catalog, [])))
     for instant in range(40 + LENGTH):
         valid = {row.bindings for row in rows if row.ts <= instant < row.exp}

@@ -12,6 +12,9 @@ QUERY = f"""\
 Person(x, latest(p.name) as name) <- P(x) as p.
 Answer(x, n, y, latest(k.w) as w) <- K(x, y) as k, Person(x, n). WINDOW {LENGTH}"""
 
+MERGED = f"Answer(x, p.name as n, y, k.w as w) <- K(x, y) as k, P(x) as p. WINDOW {LENGTH}"
+"""The same query over streams whose elements are merged."""
+
 
 def random_events(count: int, seed: int) -> list[dict[str, Any]]:
     """Events over three nodes, some of whose properties are missing."""
