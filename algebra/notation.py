@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 from sqlglot import exp
 
 from . import durations
-from .aggregates import AggregateCall, Function
+from .aggregates import AggregateCall, Call
 from .orders import Order
 from .predicate import Predicate
 from .registry import Registry
@@ -145,7 +145,7 @@ def values(computed: Sequence[str], names: InputNames) -> str:
 
 def aggregates(
     keys: Sequence[int],
-    calls: Sequence[tuple[Function, int | None]],
+    calls: Sequence[Call],
     output: Sequence[int],
     every: int | None,
     names: InputNames,

@@ -64,8 +64,9 @@ class _Source(Shape):
     path: Text | list[Text] | dict[Text, Text | list[Text]] = Field(default_factory=list)
     options: dict[str, OptionText] = Field(default_factory=dict)
     follow: bool = False
-    value: Literal["json", "csv"] | None = None
+    value: Literal["json", "csv", "graph"] | None = None
     fields: list[Text] = Field(default_factory=list)
+    layout: Literal["seraph", "neo4j"] | None = None
 
     @property
     def paths(self) -> list[tuple[str | None, str]]:
@@ -105,6 +106,12 @@ class _Source(Shape):
             raise ValueError("value and fields are for messages, and not for files")
         if self.fields and self.value != "csv":
             raise PlacedError(("fields",), "only messages of CSV (value: csv) have fields in order")
+        if self.layout is not None and not self.source().of_graphs:
+            raise PlacedError(
+                ("layout",),
+                "only events that are graphs have one: format: graph of files, or value: graph of "
+                "messages",
+            )
         return self
 
     def source(self) -> Source:
@@ -116,6 +123,7 @@ class _Source(Shape):
             self.follow,
             self.value,
             tuple(self.fields),
+            self.layout or "seraph",
         )
 
 
@@ -130,6 +138,7 @@ class _Stream(Shape):
     deletions: bool = False
     stored: bool = False
     vertices: bool = False
+    merge: bool | None = None
     properties: dict[Text, PropertyType] = Field(default_factory=dict)
     labels: dict[Text, StatisticsShape] = Field(default_factory=dict)
 
@@ -173,6 +182,8 @@ class _Stream(Shape):
                 )
         if self.stored and self.deletions:
             raise PlacedError(("deletions",), "a stored graph does not change")
+        if self.stored and self.merge:
+            raise PlacedError(("merge",), "rows without times have no newest one")
         if self.stored and self.delay:
             raise PlacedError(("delay",), "a stored graph has no times, and so no delay")
         if self.stored and "ts" in self.columns:
@@ -185,6 +196,25 @@ class _Stream(Shape):
             raise PlacedError(
                 ("labels",), f"expected statistics of {self.label}, the stream's label"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _graphs_fit(self) -> _Stream:
+        source = None if self.source is None else self.source.source()
+        if source is None or not source.of_graphs:
+            return self
+        if self.label is not None:
+            raise PlacedError(("label",), "nodes and relationships of events have their own labels")
+        if source.path_labels:
+            raise PlacedError(
+                ("source", "path"), "nodes and relationships of events have their own labels"
+            )
+        allowed = (*self.properties, *(["ts"] if source.layout == "seraph" else []))
+        for name in self.columns:
+            if name not in allowed:
+                raise PlacedError(
+                    ("columns", name), "the layout of the events says where they have it"
+                )
         return self
 
     @model_validator(mode="after")
@@ -220,6 +250,9 @@ class _Stream(Shape):
                         )
         return self
 
+    def _merges_by_default(self) -> bool:
+        return self.source is not None and self.source.source().of_graphs and not self.stored
+
     def value(self, name: str) -> Stream:
         return Stream(
             name=name,
@@ -234,6 +267,7 @@ class _Stream(Shape):
             deletions=self.deletions,
             stored=self.stored,
             vertices=self.vertices,
+            merge=self._merges_by_default() if self.merge is None else self.merge,
             properties=MappingProxyType(dict(self.properties)),
         )
 
@@ -347,6 +381,10 @@ def _stream_document(stream: Stream, time_unit: str) -> dict[str, Any]:
     for name in ("open_labels", "deletions", "stored", "vertices"):
         if getattr(stream, name):
             document[name] = True
+    if stream.merge != (
+        stream.source is not None and stream.source.of_graphs and not stream.stored
+    ):
+        document["merge"] = stream.merge
     if stream.vertex_type != "string":
         document["vertex_type"] = stream.vertex_type
     if stream.delay:
@@ -380,6 +418,8 @@ def _source_document(source: Source) -> dict[str, Any]:
         document["value"] = source.value
     if source.fields:
         document["fields"] = list(source.fields)
+    if source.layout != "seraph":
+        document["layout"] = source.layout
     return document
 
 

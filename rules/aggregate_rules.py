@@ -78,8 +78,8 @@ class ProjectIntoAggregate(TransformationRule):
 class AggregateOverValues(TransformationRule):
     """γ(S)  →  γ(π(S)) over the columns that γ reads, where no aggregate counts repeated values
 
-    Always valid: minima, maxima and counts of distinct values are those of the set of values. An
-    edge that repeats a value then ends at the projection.
+    Always valid: minima, maxima, latest values and counts of distinct values are those of the set
+    of values. An edge that repeats a value then ends at the projection.
     """
 
     name = "AggregateOverValues"
@@ -100,10 +100,7 @@ class AggregateOverValues(TransformationRule):
         narrowed = replace(
             aggregate,
             keys=tuple(place[key] for key in aggregate.keys),
-            aggregates=tuple(
-                replace(call, column=None if call.column is None else place[call.column])
-                for call in aggregate.aggregates
-            ),
+            aggregates=tuple(call.moved(place) for call in aggregate.aggregates),
         )
         yield Expression(narrowed, (Expression(Project(columns), (match["s"],)),))
 
@@ -167,7 +164,7 @@ def aggregate_of(expression: GroupExpression) -> Aggregate:
 
 def _read(aggregate: Aggregate) -> tuple[int, ...]:
     """The columns that an aggregation reads."""
-    columns = {call.column for call in aggregate.aggregates if call.column is not None}
+    columns = {column for call in aggregate.aggregates for column in call.columns}
     return tuple(sorted({*aggregate.keys, *columns}))
 
 

@@ -59,7 +59,7 @@ class Aggregate(LogicalOperator):
 
     Attributes:
         keys: the columns to group by.
-        aggregates: the functions, each with its column.
+        aggregates: the functions, each with its columns.
         output: the output columns, as positions in the keys followed by the aggregates.
         every: the period in ticks; the operator gives rows at its multiples, each valid until the
             next multiple. None gives rows at every instant.
@@ -86,7 +86,7 @@ class Aggregate(LogicalOperator):
 
     def arguments(self, names: InputNames) -> str:
         """``count(*) by src  every 1d``."""
-        calls = [(call.function, call.column) for call in self.aggregates]
+        calls = [call.call for call in self.aggregates]
         return notation.aggregates(
             self.keys,
             calls,

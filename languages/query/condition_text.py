@@ -90,6 +90,8 @@ def output_text(of: Output) -> str:
     if not isinstance(of, Aggregated):
         return value_text(of)
     argument = "*" if of.argument is None else value_text(of.argument)
+    if of.time is not None:
+        argument += f", {value_text(of.time)}"
     function, _, distinct = of.function.partition("_")
     return f"{function}({'distinct ' * bool(distinct)}{argument})"
 

@@ -110,12 +110,19 @@ Condition = Comparison | Missing | Both | Either | Negated
 class Aggregated:
     """``function(argument)`` over the bindings of each group; ``count(*)`` has no argument.
 
+    ``latest`` has a time too: it gives the argument of the binding in which the time is greatest.
     The columns of the head without aggregates are the grouping keys.
     """
 
     function: Function
     argument: Value | None
     location: Location | None = field(default=None, compare=False)
+    time: Value | None = None
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """The argument and the time, where it has them."""
+        return tuple(value for value in (self.argument, self.time) if value is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,17 @@ class Conditions(Transformer[Token, Any]):
         value = None if isinstance(argument, Token) else _no_aggregate(argument).value
         return aggregate(str(function), value, location_of(function), distinct=distinct)
 
+    def latest(self, parts: list[Any]) -> Aggregated:
+        """``latest(value)``, ``latest(value, time)``."""
+        function, value, *time = parts
+        return aggregate(
+            str(function),
+            _no_aggregate(value).value,
+            location_of(function),
+            distinct=False,
+            time=_no_aggregate(time[0]).value if time else None,
+        )
+
     def output(self, parts: list[Any]) -> Column:
         """A column of a head: a value, with or without a name."""
         of, *name = parts

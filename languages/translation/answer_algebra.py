@@ -91,7 +91,7 @@ def aggregated(rules: Sequence[Columns]) -> tuple[list[Compute | None], Aggregat
     """The computation over the bindings of each rule (None if not needed), and the aggregation
     over all rules.
     """
-    referenced = [_referenced(columns) for columns in rules]
+    referenced = [[*_referenced(columns), *_times(columns)] for columns in rules]
     outputs = _outputs(rules[0].rule)
     if len(rules) == 1:
         bound: list[Value] = [Column(i) for i in range(len(rules[0].names))]
@@ -111,7 +111,7 @@ def aggregated(rules: Sequence[Columns]) -> tuple[list[Compute | None], Aggregat
         )
         for number, (values, columns) in enumerate(zip(referenced, rules, strict=True))
     ]
-    return [*computes], _aggregate(outputs, range(1, 1 + len(outputs)))
+    return [*computes], _aggregate(outputs, range(1, 1 + len(referenced[0])))
 
 
 def types_of(compute: Compute, inputs: Types) -> Types:
@@ -154,14 +154,21 @@ def _referenced(columns: Columns) -> list[Value | None]:
     return values
 
 
+def _times(columns: Columns) -> list[Value]:
+    """The times of the aggregates that have one."""
+    aggregates = (of for of in _outputs(columns.rule) if isinstance(of, Aggregated))
+    return [_value(of.time, columns) for of in aggregates if of.time is not None]
+
+
 def _aggregate(outputs: Sequence[Written | Aggregated], places: Sequence[int | None]) -> Aggregate:
-    """``places`` are the columns of keys and arguments, in the order of the head."""
+    """``places`` are the columns of keys and arguments in the order of the head, then of times."""
+    times = iter(places[len(outputs) :])
     keys: list[int] = []
     calls: list[AggregateCall] = []
     order: list[tuple[bool, int]] = []
-    for of, place in zip(outputs, places, strict=True):
+    for of, place in zip(outputs, places, strict=False):
         if isinstance(of, Aggregated):
-            call = AggregateCall(of.function, place)
+            call = AggregateCall(of.function, place, None if of.time is None else next(times))
             order.append((True, len(calls)))
             calls.append(call)
         else:

@@ -16,7 +16,14 @@ from ...algebra.values import PropertyType, VertexType
 from ..query.answers import computes, location_in
 from ..query.atoms import Constant, Location, Variable
 from ..query.condition_text import value_text
-from ..query.conditions import conjuncts, key, named_edges, references, references_in, value_in
+from ..query.conditions import (
+    conjuncts,
+    key,
+    named_edges,
+    references,
+    references_in,
+    values_of_output,
+)
 from ..query.errors import QueryError
 from ..query.regular_query import (
     Aggregated,
@@ -89,7 +96,7 @@ def resolved(
                 types[term.name] = column_type if same else None
 
     def origins(name: str) -> dict[str, tuple[str, ...]]:
-        return {o.tag: tuple(o.properties) for o in inputs.origins(edges[name])}
+        return {o.tag: o.identity for o in inputs.origins(edges[name])}
 
     whole = [written_out(condition, edges, origins) for condition in rule.conditions]
     for reference in (r for condition in whole for r in references(condition)):
@@ -217,18 +224,12 @@ _INTEGERS: Final = Remedy("vertex_type", "read vertices as integers", "integer")
 
 
 def _check_output(of: Output, types: Types, values: Collection[str], at: Location) -> None:
-    value = value_in(of)
-    kind = None if value is None else _kind(value, types, values, at)
-    if (
-        isinstance(of, Aggregated)
-        and of.function in ("sum", "avg")
-        and kind
-        not in (
-            None,
-            "a number",
-        )
-    ):
-        assert value is not None
+    kinds = [(value, _kind(value, types, values, at)) for value in values_of_output(of)]
+    if not isinstance(of, Aggregated) or of.function not in ("sum", "avg"):
+        return
+    for value, kind in kinds:
+        if kind in (None, "a number"):
+            continue
         raise QueryError(
             "E-TYPE",
             f"{value_text(value)} is {kind}, and {of.function} is for numbers",

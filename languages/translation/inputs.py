@@ -36,13 +36,20 @@ class Origin:
     """The origin of rows: the stream, the name of the label in the stream, and the properties.
 
     ``ts``, the time of an edge, is a property, except in a stored graph. Derived edges have no
-    stream and no properties.
+    stream and no properties. Rows of one element are merged if ``merges``.
     """
 
     stream: str
     label: str
     properties: Mapping[str, PropertyType]
     vertex_type: VertexType | None = None
+    merges: bool = False
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """The properties that, with the two ends, identify an edge."""
+        names = tuple(sorted(self.properties))
+        return tuple(name for name in names if name == "id") if self.merges else names
 
     @property
     def tag(self) -> str:
@@ -159,14 +166,19 @@ class Inputs:
     def _origin(self, label: str, at: Location, vertices: bool) -> Origin:
         stream, own = self._stream_of(label, at, vertices)
         time: dict[str, PropertyType] = {} if stream.stored else {"ts": "integer"}
-        return Origin(stream.name, own, {**stream.properties, **time}, stream.vertex_type)
+        properties = {**stream.properties, **time}
+        return Origin(stream.name, own, properties, stream.vertex_type, stream.merge)
+
+    def labels_beside(self, origin: Origin) -> tuple[str, ...]:
+        """The labels of the stream of an origin."""
+        return tuple(self.catalog.streams[origin.stream].labels)
 
     def identity(self, atom: EdgeAtom) -> tuple[str, ...]:
         """The properties that, with the two ends, identify the edges of an atom."""
         origins = self.origins(atom)
         several = [OWN_LABEL] * (len({origin.tag for origin in origins}) > 1)
         turned = [OWN_SOURCE] * atom.is_undirected
-        named = {name for origin in origins for name in origin.properties}
+        named = {name for origin in origins for name in origin.identity}
         return (*several, *turned, *sorted(named))
 
     def column_type(self, atom: Row, name: str) -> PropertyType | None:

@@ -19,10 +19,17 @@ Binding = Mapping[str, Any]
 @dataclass(frozen=True)
 class Agg:
     """``function(argument)``: ``count`` (of rows without an argument), ``count distinct``, ``sum``,
-    ``avg``, ``min``, ``max``, ``collect`` or ``collect distinct``."""
+    ``avg``, ``min``, ``max``, ``collect``, ``collect distinct`` or ``latest``, which has a time."""
 
     function: str
     argument: Expr | None = None
+    time: Expr | None = None
+
+
+def values_of_column(of: Expr | Agg) -> tuple[Expr, ...]:
+    """The values that a column of a head reads."""
+    values = (of.argument, of.time) if isinstance(of, Agg) else (of,)
+    return tuple(value for value in values if value is not None)
 
 
 Column = Expr | Agg
@@ -47,6 +54,7 @@ def column_text(of: Column) -> str:
         return expr_text(of)
     function, _, distinct = of.function.partition(" ")
     argument = "*" if of.argument is None else expr_text(of.argument)
+    argument += "" if of.time is None else f", {expr_text(of.time)}"
     return f"{function}({f'{distinct} ' if distinct else ''}{argument})"
 
 
@@ -112,7 +120,11 @@ def first_rows(columns: Sequence[str], of: First, rows: Iterable[Row]) -> set[Ro
 
 
 def _argument(of: Agg, binding: Binding) -> Any:
-    return True if of.argument is None else value(of.argument, binding)
+    found = True if of.argument is None else value(of.argument, binding)
+    if of.time is None or found is None:
+        return found
+    time = value(of.time, binding)
+    return None if time is None else (time, found)
 
 
 def _of(function: str, values: list[Any]) -> Any:
@@ -125,6 +137,9 @@ def _of(function: str, values: list[Any]) -> Any:
             return min(values, default=None, key=_order)
         case "max":
             return max(values, default=None, key=_order)
+        case "latest":
+            newest = max(values, default=(0, None), key=lambda pair: (*map(_order, pair),))
+            return newest[1]
         case "collect":
             return _json(sorted(values, key=_exactly))
         case "collect distinct":

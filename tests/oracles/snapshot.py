@@ -51,7 +51,14 @@ from tests.oracles.query import (
     plus,
     steps,
 )
-from tests.oracles.roots import Agg, Column, aggregated, first_rows, reports
+from tests.oracles.roots import (
+    Agg,
+    Column,
+    aggregated,
+    first_rows,
+    reports,
+    values_of_column,
+)
 
 Row = tuple[Any, ...]
 """Vertices, and values of properties; None where an edge has no such property."""
@@ -330,8 +337,8 @@ def _counted(rule: Rule, bindings: Iterable[Binding]) -> list[Binding]:
     found: dict[Any, Binding] = {}
     for binding in bindings:
         whole = frozenset(item for item in binding.items() if item[0] not in rows)
-        looked_at = [of.argument if isinstance(of, Agg) else of for _, of in rule.properties]
-        seen = tuple(repr(value(of, binding)) for of in looked_at if of is not None)
+        looked_at = [part for _, of in rule.properties for part in values_of_column(of)]
+        seen = tuple(repr(value(of, binding)) for of in looked_at)
         found.setdefault((whole, seen), binding)
     return list(found.values())
 

@@ -32,7 +32,7 @@ COMPUTED: dict[str, list[Expr]] = {
 AGGREGATED: dict[str, list[Agg]] = {
     "n": [Agg("count"), Agg("count"), Agg("count distinct", Vert("y")), Agg("sum", Prop("e", "n"))],
     "r": [Agg("avg", Prop("e", "n")), Agg("sum", Prop("e", "r"))],
-    "s": [Agg("min", Prop("e", "s"))],
+    "s": [Agg("min", Prop("e", "s")), Agg("latest", Prop("e", "s"), Prop("e", "ts"))],
     "b": [Agg("max", Prop("e", "b"))],
 }
 """The aggregates of each kind of results."""

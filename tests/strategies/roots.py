@@ -17,7 +17,7 @@ from tests.strategies.queries import Case
 
 FUNCTIONS = [
     *["count", "count", "count distinct", "sum", "avg", "min", "max"],
-    *["collect", "collect distinct"],
+    *["collect", "collect distinct", "latest"],
 ]
 MODES = st.sampled_from(["entering", "exit", "snapshot"])
 
@@ -98,8 +98,17 @@ def _aggregated(draw: st.DrawFn, rule: Rule, shape: list[str], integers: bool) -
         argument: Expr | None = None
         if what != "count" or draw(st.booleans()):
             argument = draw(_values(rule, integers, numbers=what in ("sum", "avg")))
-        properties.append((f"q{i}", Agg(what, argument)))
+        time = draw(_times(rule, integers)) if what == "latest" else None
+        properties.append((f"q{i}", Agg(what, argument, time)))
     return replace(rule, variables=tuple(names), properties=tuple(properties))
+
+
+def _times(rule: Rule, integers: bool) -> st.SearchStrategy[Expr]:
+    """A time of a rule's edges, or any value."""
+    edges = edges_of(rule)
+    own = st.builds(Prop, st.sampled_from(edges), st.just("ts")) if edges else None
+    values = _values(rule, integers)
+    return values if own is None else st.one_of(own, own, values)
 
 
 def _vertices(rule: Rule) -> list[str]:

@@ -70,6 +70,10 @@ def test_the_algebra_of_answers(query: str, algebra: str) -> None:
             "Answer(x, collect(distinct e.n) as ns, collect(y) as ys) <- a(x, y) as e. WINDOW 9",
         ),
         (
+            "SELECT x, latest(e.n) AS m MATCH (x)-[e:a]->(y) ON s WINDOW (9)",
+            "Answer(x, latest(e.n, e.ts) as m) <- a(x, y) as e. WINDOW 9",
+        ),
+        (
             "SELECT x, y, count(e) AS c MATCH (x)-[e:a]->(z), (y)-[:b]->() ON s WINDOW (9) "
             "WHERE (y) = (z) EMIT SNAPSHOT",
             "Answer(x, y, count(*) as c) <- a(x, y) as e, b(y, _). WINDOW 9 EMIT SNAPSHOT",
@@ -119,6 +123,18 @@ def test_gcore_means_what_rules_mean(gcore: str, rules: str) -> None:
             "differ",
         ),
         ("SELECT x, count(*) MATCH (x)-[:a]->() ON s WINDOW (9)", "E-SYNTAX", "needs a name"),
+        ("Answer(x, latest(y) as n) <- a(x, y). WINDOW 9", "E-AGG", "needs a time"),
+        (
+            "Answer(latest(e.n + f.n) as n) <- a(x, y) as e, a(y, z) as f. WINDOW 9",
+            "E-AGG",
+            "of several edges",
+        ),
+        ("Answer(x) <- a(x, y) as e, latest(e.n) > 1. WINDOW 9", "E-AGG", "head by itself"),
+        ("Answer(latest(e.n, e.z) as n) <- a(x, y) as e. WINDOW 9", "E-UNKNOWN", "no property z"),
+        ("Answer(latest(e) as n) <- a(x, y) as e. WINDOW 9", "E-AGG", "needs a time"),
+        ("Answer(latest(e, e.ts) as n) <- a(x, y) as e. WINDOW 9", "E-PROPERTY", "edge"),
+        ("Answer(sum(e.n, e.ts) as n) <- a(x, y) as e. WINDOW 9", "E-SYNTAX", "cannot stand"),
+        ("SELECT sum(e.n, e.n) AS n MATCH ()-[e:a]->() ON s WINDOW (9)", "E-SYNTAX", "argument"),
     ],
 )
 def test_invalid_aggregates_and_reports_are_refused(query: str, code: str, message: str) -> None:
