@@ -62,9 +62,9 @@ class Program:
             if (name := f"_{self._number}") not in self.words:
                 return name
 
-    def add(self, rule: Rule) -> None:
-        """Adds a rule, unless it is there already."""
-        if rule not in self.rules:
+    def add(self, rule: Rule, *, counted: bool = False) -> None:
+        """Adds a rule, unless it is there already and nothing counts its bindings."""
+        if counted or rule not in self.rules:
             self.rules.append(rule)
 
     def length(self, written: Length) -> Window:

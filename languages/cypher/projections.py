@@ -141,14 +141,14 @@ def close(body: Body, projection: Projection, head: str, inner: str) -> Closed:
     computed = [item for item in items if _is_computed(item)]
     if not computed:
         columns = [(name, _output(body, i)) for name, i in zip(names, items, strict=True)]
-        program.add(body.rule(head, columns, at, limit))
+        program.add(body.rule(head, columns, at, limit), counted=body.counted)
         return Closed(names, scope)
     keys = [item for item in items if item not in computed]
     calls = dict.fromkeys(call for item in computed for call in aggregates(item.value))
     called = {call: f"{expression_text(call)}" for call in calls}
     columns = [(name_of(item), _output(body, item)) for item in keys]
     columns += [(name, _aggregate(body, call)) for call, name in called.items()]
-    program.add(body.rule(inner, columns, at))
+    program.add(body.rule(inner, columns, at), counted=body.counted)
     own = tuple(name for name, _ in columns)
     after = Body(program, None, counted=False)
     after.names.update(own)
