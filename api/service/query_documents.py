@@ -40,9 +40,7 @@ def picture_document(query: Query) -> RunningPicture:
     plan = PhysicalPlan.from_document(query.kept.plan)
     text, language = query.kept.request["query"], query.kept.request["language"]
     parameters = (query.kept.request["options"] or {}).get("parameters", {})
-    parsed = parse(
-        text, language or detect(text, "query"), plan.time_unit, parameters=parameters
-    )
+    parsed = parse(text, language or detect(text, "query"), plan.time_unit, parameters=parameters)
     return RunningPicture(picture=picture_of_plan(plan), match=match_document(parsed))
 
 

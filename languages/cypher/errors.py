@@ -184,9 +184,7 @@ NOT_CONDITION = Fault(
 REGULAR_TEXT = Fault(
     "E-FUNC", "regular expressions are not supported", "write STARTS WITH, ENDS WITH or CONTAINS"
 )
-LONG = Fault(
-    "E-SIZE", "it has too many parts for a value", "name a part of it in a WITH before"
-)
+LONG = Fault("E-SIZE", "it has too many parts for a value", "name a part of it in a WITH before")
 DEEP_VALUE = Fault("E-SIZE", "the value is nested too deep", "name a part of it in a WITH before")
 NO_LENGTH_OF_TICK = Fault(
     "E-FUNC",

@@ -58,9 +58,7 @@ def time_of(text: str, length: int, at: Location) -> rq.Value:
     return Literal(found)
 
 
-def time_of_map(
-    of: MapOf, values: Mapping[str, rq.Value], length: int, text: str
-) -> rq.Value:
+def time_of_map(of: MapOf, values: Mapping[str, rq.Value], length: int, text: str) -> rq.Value:
     """The time of ``{epochMillis: value}`` or ``{year: 2021, month: 3}``.
 
     Raises:

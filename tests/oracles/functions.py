@@ -23,9 +23,7 @@ def result(name: str, values: list[Any]) -> Any:
     takes, meaning = _STRICT[name]
     if None in values:
         return None
-    if any(
-        wanted not in ("a", kind(v)) for wanted, v in zip(takes, values, strict=False)
-    ):
+    if any(wanted not in ("a", kind(v)) for wanted, v in zip(takes, values, strict=False)):
         return None
     found = meaning(*values)
     if isinstance(found, float):
