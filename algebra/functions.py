@@ -1,8 +1,8 @@
 """The functions of values: their arguments, their results, and their meaning.
 
-A function is written in capitals before its arguments, ``TEXT_LEFT(c0, 2)``. Its result is unknown
-where an argument is unknown or of a kind that the function does not take, and where it has none. The
-functions of :data:`LENIENT` have their own rules for unknown arguments.
+A function is written in capitals before its arguments, ``TEXT_LEFT(c0, 2)``. Its result is
+unknown where an argument is unknown or of a kind that the function does not take, and where it has
+none. The functions of :data:`LENIENT` have their own rules for unknown arguments.
 
 :func:`applied` is the one definition of all other functions; executors that compute with arrays or
 in SQL give the same values.
@@ -30,6 +30,8 @@ SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
 EARTH_RADIUS: Final = 6_378_140.0
 """The radius of the sphere on which distances are measured, in metres."""
 MOST_ARGUMENTS: Final = 64
+LONGEST_TEXT: Final = 1_000_000
+"""The most characters of a text that is joined or replaced; a longer one is unknown."""
 BLANKS: Final = " \t\n\x0b\x0c\r\x1c\x1d\x1e\x1f\u2028\u2029\u3000"
 """The characters that trimming removes."""
 
@@ -119,8 +121,16 @@ def _right(text: str, length: float) -> str | None:
     return text[max(len(text) - last, 0) :] if last >= 0 else None
 
 
-def _replaced(text: str, search: str, other: str) -> str:
-    return text.replace(search, other) if search else text
+def _replaced(text: str, search: str, other: str) -> str | None:
+    """The text with another part; an empty part is nowhere."""
+    if not search:
+        return text
+    length = len(text) + text.count(search) * (len(other) - len(search))
+    return text.replace(search, other) if length <= LONGEST_TEXT else None
+
+
+def _joined(one: str, other: str) -> str | None:
+    return one + other if len(one) + len(other) <= LONGEST_TEXT else None
 
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
@@ -193,7 +203,7 @@ def _as_time(text: str, tick: int) -> int | None:
 # -- functions of numbers -------------------------------------------------------------------
 
 
-def _divide(one: float, other: float) -> float | None:
+def _divide(one: Any, other: Any) -> Any:
     """The quotient; that of two integers drops the fraction."""
     if not other:
         return None
@@ -203,7 +213,7 @@ def _divide(one: float, other: float) -> float | None:
     return quotient if (one < 0) == (other < 0) else -quotient
 
 
-def _modulo(one: float, other: float) -> float | None:
+def _modulo(one: Any, other: Any) -> Any:
     """The remainder, with the sign of the dividend."""
     if not other:
         return None
@@ -265,7 +275,7 @@ LENIENT: Final = frozenset(
 )
 """The functions with rules of their own.
 
-- ``EQUAL``, ``UNEQUAL``, ``LESS`` and ``AT_MOST`` are the comparisons of conditions, as truth values.
+- ``EQUAL``, ``UNEQUAL``, ``LESS`` and ``AT_MOST`` are comparisons, as truth values.
 - ``ALL_TRUE`` and ``ANY_TRUE`` are AND and OR, with unknown truth values.
 - ``IS_KNOWN`` tells whether its argument is known.
 - ``CHOOSE(test, value, ..., otherwise)`` is the value after the first test that is true.
@@ -320,9 +330,9 @@ FUNCTIONS: Final[Mapping[str, Function]] = MappingProxyType(
         "TEXT_LEFT": _of("tn", "string", lambda text, n: _part(text, 0, n), in_sql=True),
         "TEXT_RIGHT": _of("tn", "string", _right, in_sql=True),
         "TEXT_PART": _of("tnn", "string", _part, 2, in_sql=True),
-        "TEXT_REPLACE": _of("ttt", "string", _replaced, in_sql=True),
+        "TEXT_REPLACE": _of("ttt", "string", _replaced),
         "TEXT_REVERSE": _of("t", "string", lambda text: text[::-1], in_sql=True),
-        "TEXT_JOIN": _of("tt", "string", lambda one, other: one + other, in_sql=True),
+        "TEXT_JOIN": _of("tt", "string", _joined),
         "TEXT_STARTS": _of("tt", "boolean", str.startswith, in_sql=True),
         "TEXT_ENDS": _of("tt", "boolean", str.endswith, in_sql=True),
         "TEXT_CONTAINS": _of("tt", "boolean", lambda text, part: part in text, in_sql=True),

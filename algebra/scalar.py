@@ -22,7 +22,7 @@ from sqlglot.errors import SqlglotError
 
 from . import functions
 from .functions import FUNCTIONS, LARGEST_INTEGER, LENIENT, SMALLEST_INTEGER
-from .values import EVERY_TYPE, NUMBERS, ColumnType, PropertyType, Types
+from .values import EVERY_TYPE, LISTS, NUMBERS, ColumnType, PropertyType, Types
 
 DEEPEST_VALUE: Final = 16
 """The deepest nesting of arithmetic."""
@@ -259,10 +259,11 @@ def types(value: Value, columns: Types) -> frozenset[ColumnType]:
             return _INTEGER if of_parts == _INTEGER else of_parts & NUMBERS or NUMBERS
 
 
-def made_types(value: Value) -> frozenset[ColumnType]:
+def made_types(value: Value) -> frozenset[PropertyType]:
     """The types that a value may have over columns of any types."""
     places = columns(value)
-    return types(value, (EVERY_TYPE,) * (1 + max(places, default=0)))
+    found = types(value, (EVERY_TYPE,) * (1 + max(places, default=0)))
+    return frozenset(kind for kind in LISTS if kind in found)
 
 
 _INTEGER: Final[frozenset[ColumnType]] = frozenset({"integer"})

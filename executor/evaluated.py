@@ -68,12 +68,12 @@ class Evaluated:
         if self.kind == "nothing":
             return pa.nulls(len(self.known))
         if self.kind != "string":
-            return pa.array(np.ascontiguousarray(self.values), mask=~self.known)
-        if isinstance(self.values, pa.Scalar):
-            whole: pa.Array[Any] = pa.repeat(self.values, len(self.known))
-        else:
-            whole = self.values
-        return pc.if_else(pa.array(self.known), whole, pa.scalar(None, whole.type))
+            numbers: pa.Array[Any] = pa.array(np.ascontiguousarray(self.values), mask=~self.known)
+            return numbers
+        one = self.values.as_py() if isinstance(self.values, pa.Scalar) else None
+        whole: Any = self.values if one is None else pa.repeat(one, len(self.known))
+        found: pa.Array[Any] = pc.if_else(pa.array(self.known), whole, None)
+        return found
 
 
 def compared(sign: type, left: Evaluated, right: Evaluated, rows: int) -> tuple[Mask, Mask]:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from ..algebra import functions
-from ..algebra.functions import SMALLEST_INTEGER
 from ..algebra.scalar import Literal, kind_of, text
 from ..algebra.values import PropertyType
 
@@ -118,9 +117,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[[Sequence[str]], str]]] = {
     "TEXT_LEFT": lambda parts: f"SUBSTRING({parts[0]}, 1, {_length(parts[1])})",
     "TEXT_RIGHT": lambda parts: f"RIGHT({parts[0]}, {_length(parts[1])})",
     "TEXT_PART": _part,
-    "TEXT_REPLACE": _call("REPLACE"),
     "TEXT_REVERSE": _call("REVERSE"),
-    "TEXT_JOIN": _call("CONCAT"),
     "TEXT_STARTS": _call("STARTSWITH"),
     "TEXT_ENDS": _call("ENDSWITH"),
     "TEXT_CONTAINS": _call("CONTAINS"),

@@ -176,7 +176,8 @@ class ComputeColumns(PhysicalOperator):
         """The types of computed values and literals."""
         values = [scalar.parsed(value, 1 << 20) for value in self.values]
         computed = [value for value in values if not isinstance(value, scalar.Column)]
-        return frozenset({"integer", "number"}).union(*map(scalar.made_types, computed))
+        numbers: frozenset[PropertyType] = frozenset({"integer", "number"})
+        return numbers.union(*map(scalar.made_types, computed))
 
     def input_names(self, position: int, own: Sequence[str], width: int) -> tuple[str, ...]:
         """The names of the columns that are passed on."""

@@ -39,8 +39,8 @@ def headrace(line: str, cell: str, variables: dict[str, Any]) -> Any:
 
     Args:
         line: ``[NAME] [--catalog FILE] [--input FILE] [--window LENGTH] [--slide LENGTH]
-            [--language rq|gcore|cypher] [--param NAME=VALUE] [--run [local|spark]]``. With ``--run`` the result is the
-            DataFrame of pandas with the results.
+            [--language rq|gcore|cypher] [--param NAME=VALUE] [--run [local|spark]]``. With
+            ``--run`` the result is the DataFrame of pandas with the results.
         cell: the text of the query.
         variables: the variables of the notebook, which get the result as ``NAME``.
 

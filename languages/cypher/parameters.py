@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ..parsing.parameters import ParameterValue
 from ..query.atoms import Location
@@ -43,6 +43,6 @@ def bound(query: Query, parameters: Mapping[str, ParameterValue]) -> Query:
 
 
 def _literal(value: ParameterValue, at: Location) -> Expression:
-    if isinstance(value, tuple | list):
-        return ListOf(tuple(Literal(item, at) for item in value), at)
-    return Literal(value, at)
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        return Literal(value, at)
+    return ListOf(tuple(Literal(item, at) for item in value), at)

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from ...algebra.deadline import NO_DEADLINE, Deadline
-from ..parsing.parameters import NO_PARAMETERS, Parameters
 from ..parsing.lark_parser import Parser
+from ..parsing.parameters import NO_PARAMETERS, Parameters
 from ..query.regular_query import RegularQuery
 from .parameters import bound
 from .reading import Reader

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeGuard, TypeVar, get_args
 
 from .syntax import Expression
 
@@ -23,10 +23,14 @@ def parts_of(tree: Any) -> Iterator[Expression]:
 
 
 def _outermost(tree: Any) -> Iterator[Expression]:
-    if isinstance(tree, _EXPRESSIONS):
+    if _is_expression(tree):
         yield tree
     else:
         yield from parts_of(tree)
+
+
+def _is_expression(tree: Any) -> TypeGuard[Expression]:
+    return isinstance(tree, _EXPRESSIONS)
 
 
 def with_parts(tree: Tree, change: Callable[[Expression], Expression]) -> Tree:
@@ -39,8 +43,8 @@ def with_parts(tree: Tree, change: Callable[[Expression], Expression]) -> Tree:
     changed = {name: _changed(value, change) for name, value in values.items()}
     if all(changed[name] is value for name, value in values.items()):
         return tree
-    return replace(tree, **changed)  # type: ignore[type-var, return-value]
+    return replace(tree, **changed)  # type: ignore[type-var]
 
 
 def _changed(tree: Any, change: Callable[[Expression], Expression]) -> Any:
-    return change(tree) if isinstance(tree, _EXPRESSIONS) else with_parts(tree, change)
+    return change(tree) if _is_expression(tree) else with_parts(tree, change)

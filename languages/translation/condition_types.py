@@ -254,15 +254,17 @@ def _kind(value: Value, types: Types, values: Collection[str], at: Location) -> 
         case Computed(_, arguments):
             for part in arguments:
                 kind = _kind(part, types, values, at)
-                if kind not in (None, "a number"):
-                    raise _not_taken(part, kind, "arithmetic is for numbers", value, values, at)
+                if kind is not None and kind != "a number":
+                    why = "arithmetic is for numbers"
+                    raise _not_taken(value, (part, kind), why, values, at)
             return "a number"
 
 
 def _not_taken(
-    part: Value, kind: str, why: str, value: Value, values: Collection[str], at: Location
+    value: Computed, argument: tuple[Value, str], why: str, values: Collection[str], at: Location
 ) -> QueryError:
-    """The error of an argument of a kind that arithmetic or a function does not take."""
+    """The error of an argument, with its kind, that arithmetic or a function does not take."""
+    part, kind = argument
     return QueryError(
         "E-TYPE",
         f"{value_text(part)} is {kind}, and {why}",
@@ -281,9 +283,9 @@ def _kind_of_call(
     kinds = [_kind(part, types, values, at) for part in arguments]
     taken = functions.kinds_of(name, len(arguments))
     for part, kind, takes in zip(arguments, kinds, taken, strict=True):
-        if takes != "any" and kind not in (None, wanted := _KINDS_TAKEN[takes]):
-            assert kind is not None
-            raise _not_taken(part, kind, f"{name} takes {wanted} there", value, values, at)
+        if takes != "any" and kind is not None and kind != (wanted := _KINDS_TAKEN[takes]):
+            why = f"{name} takes {wanted} there"
+            raise _not_taken(value, (part, kind), why, values, at)
     alike: Sequence[int] = ()
     if name in functions.COMPARISONS:
         alike = (0, 1)

@@ -121,7 +121,7 @@ def _as_float(value: Any) -> float | None:
         return None
 
 
-def _as_integer(value: Any) -> int | None:
+def _as_integer(value: Any) -> Any:
     if isinstance(value, str):
         try:
             return math.trunc(Decimal(value.strip(SPACES)))

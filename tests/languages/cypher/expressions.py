@@ -10,6 +10,7 @@ from typing import Any
 import kuzu
 from hypothesis import strategies as st
 
+from headrace.algebra.values import PropertyType
 from headrace.catalog.model import Catalog, Stream
 from headrace.executor import local
 from headrace.planning.planner import optimize
@@ -18,12 +19,12 @@ from tests.languages.cypher.drawing import Texts
 from tests.properties.catalogs import ALIKE
 
 Values = dict[str, Any]
-PROPERTIES = {"n": "integer", "m": "integer", "x": "number", "s": "string", "u": "string",
+PROPERTIES: dict[str, PropertyType] = {"n": "integer", "m": "integer", "x": "number", "s": "string", "u": "string",
               "b": "boolean"}  # fmt: skip
 KUZU_TYPES = {"integer": "INT64", "number": "DOUBLE", "string": "STRING", "boolean": "BOOLEAN"}
 
 
-def catalog(time_unit: str = "second", **more: str) -> Catalog:
+def catalog(time_unit: str = "second", **more: PropertyType) -> Catalog:
     """A stream ``s`` of relationships ``K`` with the properties."""
     stream = Stream("s", {"K": ALIKE}, vertex_type="integer", properties={**PROPERTIES, **more})
     return Catalog({"s": stream}, time_unit=time_unit)
