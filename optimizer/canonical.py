@@ -110,7 +110,8 @@ class CanonicalPlans:
 
     def _step(self, operator: LogicalOperator, inputs: tuple[Step, ...]) -> Step:
         self._deadline.check("the plan of the query as written was costed", WITHOUT_PLAN)
-        if not isinstance(operator, Filter) or _marked(inputs[0]):
+        is_sql = isinstance(operator, Filter) and operator.predicate.in_sql
+        if not is_sql or _marked(inputs[0]):
             inputs = tuple(map(self._on_one_kernel, inputs))
         below = tuple(step.estimate for step in inputs)
         estimate = self._cost_model.characteristics(operator, below)

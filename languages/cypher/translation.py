@@ -15,13 +15,15 @@ from ..query.errors import line_of
 from ..query.regular_query import RegularQuery, Rule, WindowClause
 from . import errors
 from .bodies import Body, optional_scope
-from .conditions import hold, match_block
+from .conditions import FALSE, hold, match_block
+from .functions import NOTHING
 from .patterns import Block
 from .program import Choices, Program, alternatives, reading
 from .projections import Closed, close, closes, computes, counts, is_aggregated, renamed
-from .scope import Bound
-from .syntax import Match, Name, Projection, Query, Single, With
+from .scope import Bound, Value
+from .syntax import Literal, Match, Name, Projection, Query, Single, Unwind, With
 from .syntax import Variable as VariableText
+from .values import members_of, value_of
 
 _LATEST: Final = "latest"
 _WORDS: Final = ("earliest", _LATEST)
@@ -141,7 +143,7 @@ class Start:
 def _single(program: Program, single: Single, head: str) -> Closed:
     """Adds the rules of one query; its last ones have ``head``."""
     start: Start | None = None
-    pending: list[Match | With] = []
+    pending: list[Match | With | Unwind] = []
     for clause in single.clauses:
         if isinstance(clause, With) and closes(clause.projection):
             projection = clause.projection
@@ -162,7 +164,7 @@ def _single(program: Program, single: Single, head: str) -> Closed:
 def _segment(
     program: Program,
     start: Start | None,
-    clauses: list[Match | With],
+    clauses: list[Match | With | Unwind],
     projection: Projection,
     head: str,
 ) -> Closed:
@@ -183,13 +185,16 @@ def _segment(
     return alternatives(build)[0]
 
 
-def _clause(body: Body, clause: Match | With, returned: frozenset[str]) -> None:
+def _clause(body: Body, clause: Match | With | Unwind, returned: frozenset[str]) -> None:
     if isinstance(clause, With):
         scope = renamed(body, clause.projection)
         body.scope.clear()
         body.scope.update(scope)
         if clause.condition is not None:
             hold(body, clause.condition)
+        return
+    if isinstance(clause, Unwind):
+        _unwind(body, clause)
         return
     block = Block.of(clause, body, returned)
     if not clause.is_optional:
@@ -204,3 +209,17 @@ def _clause(body: Body, clause: Match | With, returned: frozenset[str]) -> None:
     added: dict[str, Bound] = optional_scope(inside)
     body.optional.append((inside, clause.at))
     body.scope.update(added)
+
+
+def _unwind(body: Body, clause: Unwind) -> None:
+    """Binds a variable to a member of a list; each member makes rules of its own."""
+    name = clause.variable
+    if name.text in body.scope:
+        raise errors.REBOUND.error(name.at, name.text)
+    members = members_of(clause.members)
+    if isinstance(clause.members, Literal) or not members:  # of null and [] there is no row
+        body.conditions.append(FALSE)
+        body.scope[name.text] = Value(NOTHING)
+        return
+    member = members[body.pick(len(members), clause.at, "UNWIND")]
+    body.scope[name.text] = Value(value_of(body, member))

@@ -46,8 +46,8 @@ class Property:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """A function of :data:`headrace.algebra.scalar.ARITY` (``+ - * / NEG ABS``) over its
-    arguments."""
+    """A function of :data:`headrace.algebra.scalar.ARITY` (``+ - * / NEG ABS``) or of
+    :data:`headrace.algebra.functions.FUNCTIONS` over its arguments."""
 
     function: str
     arguments: tuple[Value, ...]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from headrace import InvalidQueryError, optimize
 from headrace.api.service import create_app
 from tests.api.command import Commands
 from tests.api.serving import LOOPBACK, served, settings
@@ -87,6 +88,54 @@ def test_the_rules_of_a_query_are_shown(headrace: Commands, catalog: Path) -> No
     assert "E-SYNTAX 1:10: the query ends too early; expected" in done.error
 
 
+MEETINGS = "MATCH (p:Person)-[:IS_WITH]->(q) WHERE p.name = $name RETURN p.name AS name, $k AS k"
+
+
+def test_parameters_have_values_on_the_command_line(headrace: Commands, catalog: Path) -> None:
+    """Each command that plans takes them, JSON or text."""
+    given = ("--catalog", catalog, "--window", "1h", "--param", "name=Chase", "--param", "$k=[1")
+    shown = headrace("explain", MEETINGS, *given, "--stage", "query")
+    assert 'Answer(p.name as name, "[1" as k) <- ' in shown.out
+    for command in ("optimize", "plans"):
+        done = headrace(command, MEETINGS, *given)
+        assert done.code == 0, done.error
+    local = ("--engine", "local", "--no-progress")
+    done = headrace("run", MEETINGS, *given[:-1], "k=true", *local)
+    assert done.code == 0, done.error
+    assert '"name": "Chase", "k": true' in done.out
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ((), "E-PARAM 1:49: $name: the parameter has no value; give one: --param name=value"),
+        (("name=Ann", "k=1", "m=2"), "E-PARAM: m: the query has no parameter of this name"),
+        (("name",), "--param name: expected NAME=VALUE"),
+        (("name=1", "name=2"), "--param name: the parameter has a value already"),
+        (("name=Ann", 'k={"a": 1}'), "E-PARAM: k: its value is not one of a query"),
+    ],
+)
+def test_parameters_without_a_value_or_a_place_are_refused(
+    headrace: Commands, catalog: Path, given: Sequence[str], message: str
+) -> None:
+    options = [word for text in given for word in ("--param", text)]
+    done = headrace("explain", MEETINGS, "--catalog", catalog, "--window", "1h", *options)
+    assert done.code == 2
+    assert message in done.error
+
+
+def test_a_stored_plan_has_no_parameters(headrace: Commands, catalog: Path) -> None:
+    given = ("--param", "name=Chase", "--param", "k=1")
+    plan = catalog.with_name("plan.json")
+    done = headrace(
+        "optimize", MEETINGS, "--catalog", catalog, "--window", "1h", *given, "-o", plan
+    )
+    assert done.code == 0, done.error
+    done = headrace("run", plan, "--catalog", catalog, "--engine", "local", *given)
+    assert done.code == 2
+    assert "--param" in done.error
+
+
 def test_a_view_has_the_name_of_the_query_as_its_label(headrace: Commands, catalog: Path) -> None:
     document = json.loads(catalog.read_text())
     meeting = (
@@ -114,3 +163,50 @@ def test_the_service_plans_cypher(tmp_path: Path) -> None:
     assert by_text.json()["plan"] == by_name.json()["plan"]
     assert refused.status_code == 422
     assert "E-UPDATE 1:11: DELETE" in refused.text
+
+
+def test_the_service_takes_parameters(tmp_path: Path) -> None:
+    query = "MATCH (a)-[r:likes]->(b) WHERE r.w IN $ws RETURN a, $flag AS flag"
+    likes = {
+        "labels": {"likes": {"rate": 1, "distinct_src": 9, "distinct_trg": 9}},
+        "properties": {"w": "integer"},
+    }
+    options: dict[str, object] = {"window": "1h"}
+    body = {"query": query, "streams": {"s": likes}, "options": options}
+    values = {"ws": [3, 4], "flag": True}
+    with served(create_app(settings(tmp_path, hosts=LOOPBACK))) as client:
+        planned = client.post(
+            "/optimize", json={**body, "options": {**options, "parameters": values}}
+        )
+        shown = client.post(
+            "/explain",
+            json={**body, "stage": "query", "options": {**options, "parameters": values},
+                  "format": "text"},
+        )  # fmt: skip
+        other = client.post(
+            "/optimize", json={**body, "options": {**options, "parameters": {"ws": 1, "flag": 1}}}
+        )
+        missing = client.post("/optimize", json=body)
+        nested = client.post("/optimize", json={**body, "options": {"parameters": {"ws": [[1]]}}})
+    assert planned.status_code == 200, planned.text
+    assert "r.w = 3 OR r.w = 4" in shown.text
+    assert "true as flag" in shown.text
+    assert other.status_code == 422
+    assert "it is not a list" in other.text
+    assert missing.status_code == 422
+    assert "E-PARAM 1:39: $ws" in missing.text
+    assert nested.status_code == 422
+
+
+def test_python_takes_parameters(tmp_path: Path) -> None:
+    edges = tmp_path / "edges.csv"
+    edges.write_text("src,trg,label,ts,w\na,b,likes,1,3\nb,c,likes,2,5\n")
+    planned = optimize(
+        "MATCH (a)-[r:likes]->(b) WHERE r.w IN $ws RETURN a, $text AS t",
+        inputs=edges,
+        window="10",
+        parameters={"ws": [5, 6], "text": "x"},
+    )
+    assert [(row["a"], row["t"]) for row in planned.run("local")] == [("b", "x")]
+    with pytest.raises(InvalidQueryError, match="E-PARAM"):
+        optimize("MATCH (a)-[:likes]->(b) RETURN $n AS n", inputs=edges, window="10")

@@ -134,7 +134,10 @@ def _values(draw: st.DrawFn, rule: Rule, integers: bool, numbers: bool = False) 
     computed = st.one_of(
         st.builds(lambda s, a, b: Calc(s, (a, b)), st.sampled_from("+-*/"), simple, simple),
         simple.map(lambda part: Calc("abs", (part,))),
-    )
+        st.builds(lambda f, a, b: Calc(f, (a, b)), st.sampled_from(["DIVIDE", "MODULO"]), simple,
+                  simple),
+        simple.map(lambda part: Calc("SIGN_OF", (part,))),
+    )  # fmt: skip
     kinds = [simple, computed]
     if not numbers:
         if edges:

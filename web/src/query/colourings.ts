@@ -20,7 +20,7 @@ const CYPHER_WORDS = words(
   "match optional where with within return distinct as and or xor not in starts ends contains is null " +
     "true false order by asc ascending desc descending skip limit union all emit on entering exit " +
     "snapshot every into exists register query starting at from stream window range earliest latest " +
-    "shortestpath allshortestpaths",
+    "shortestpath allshortestpaths unwind case when then else end",
 );
 /** Whether RQ reads a word as a keyword, so that a label of this name needs backquotes. */
 export const isRqWord = (word: string): boolean => RQ_WORDS.has(word.toLowerCase());
