@@ -120,8 +120,9 @@ def run_headrace(plan: PhysicalPlan, edges: Edges, last: int) -> tuple[Reports, 
 
 
 def instants_of(job: Job, edges: Edges) -> list[int]:
-    """The instants of reports until the last event."""
-    times = sorted({ts for *_, ts in edges})
+    """The instants of reports until the last event, which has a label of the query."""
+    pattern, _, _ = QUERIES[job.query]
+    times = sorted({ts for _, _, label, ts in edges if label in pattern})
     if job.every == "event":
         return times
     first = -(-times[0] // MINUTE) * MINUTE

@@ -28,7 +28,7 @@ from tests.strategies.amount import examples
 
 SEEDS = st.integers(0, 9_999)
 EMITS = ("", "EMIT SNAPSHOT EVERY 1", "EMIT SNAPSHOT EVERY 1 Event")
-TYPES = st.sampled_from(EMITS)
+REPORTS = st.sampled_from(EMITS)
 
 
 def registered(query: str, emit: str = "") -> str:
@@ -103,20 +103,33 @@ def check(query: Texts, graph: Graph, seed: int, *, emit: str) -> None:
     before: object = None
     for instant in instants:
         if before != (before := graph.at(instant)):
-            expected = expected_of(query, engine.rows(query.kuzu, before))
+            # Kuzu 0.11.3 loses rows of a UNION of distinct rows, so its parts are evaluated alone.
+            rows = [
+                row for part in query.kuzu.split(" UNION ") for row in engine.rows(part, before)
+            ]
+            expected = expected_of(query, rows)
         assert said(query, found.get(instant, ())) == expected, instant
 
 
-@given(query=queries(), graph=graphs(), seed=SEEDS, emit=TYPES)
+@given(query=queries(), graph=graphs(), seed=SEEDS, emit=REPORTS)
 @examples(25)
 def test_answers_are_those_of_kuzu(query: Texts, graph: Graph, seed: int, emit: str) -> None:
     check(query, graph, seed, emit=emit)
 
 
 @pytest.mark.long
-@given(query=queries(), graph=graphs(), seed=SEEDS, emit=TYPES)
+@given(query=queries(), graph=graphs(), seed=SEEDS, emit=REPORTS)
 @examples(150)
 def test_answers_of_many_queries_are_those_of_kuzu(
+    query: Texts, graph: Graph, seed: int, emit: str
+) -> None:
+    check(query, graph, seed, emit=emit)
+
+
+@pytest.mark.soak
+@given(query=queries(), graph=graphs(), seed=SEEDS, emit=REPORTS)
+@examples(6_000)
+def test_answers_of_thousands_of_queries_are_those_of_kuzu(
     query: Texts, graph: Graph, seed: int, emit: str
 ) -> None:
     check(query, graph, seed, emit=emit)
@@ -134,7 +147,7 @@ SHORTEST = [
 ]
 
 
-@given(query=st.sampled_from(SHORTEST), graph=graphs(), seed=SEEDS, emit=TYPES)
+@given(query=st.sampled_from(SHORTEST), graph=graphs(), seed=SEEDS, emit=REPORTS)
 @examples(20)
 def test_shortest_paths_are_those_of_kuzu(query: Texts, graph: Graph, seed: int, emit: str) -> None:
     check(query, graph, seed, emit=emit)
