@@ -66,8 +66,15 @@ class Columns(Protocol):
 class Composition(Protocol):
     """The paths that are worth to be kept, and to be composed into longer ones."""
 
-    def keeps(self, number: GroupId, path: Expression) -> bool:
-        """Whether a PATH that a rule made becomes a member of a group, unless it is one already."""
+    def makes(self, number: GroupId, inputs: tuple[GroupId, ...]) -> bool:
+        """Whether a rule is to make a PATH over some inputs for a group, unless the group has it.
+
+        Rules ask before they build the PATH.
+        """
+        ...
+
+    def made(self, path: Expression) -> None:
+        """Counts a PATH that a rule made."""
         ...
 
     def composes(self, path: GroupExpression) -> bool:
