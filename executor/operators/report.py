@@ -89,6 +89,8 @@ class ReportOperator(ReportedValues):
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
         """The reports of the ticks before the largest ts of the rows."""
         (batch,) = inputs
+        if self._start and len(batch):  # what expires before the first report is in none
+            batch = batch.take(lasting(batch.exp) > self._start)
         if not len(batch):
             return Batch.empty(self._width)
         self._dictionary.hold(batch.columns, self._needed_until(lasting(batch.exp)))

@@ -118,7 +118,8 @@ def test_every_example_is_there(client: httpx.Client) -> None:
     assert "content-encoding" not in plain.headers
     found = answer.json()
     assert plain.json() == found
-    files = [path for path in EXAMPLES.parent.glob("*/*") if path.suffix in (".rq", ".gcore")]
+    endings = (".rq", ".gcore", ".cypher", ".seraph")
+    files = [path for path in EXAMPLES.parent.glob("*/*") if path.suffix in endings]
     assert {one["name"] for one in found} == {f"{path.parent.name}/{path.name}" for path in files}
     for one in found:
         assert one["title"]

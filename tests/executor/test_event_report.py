@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -36,7 +38,7 @@ def event(dictionary: Dictionary, ts: int) -> Batch:
     return rows_of(dictionary, range(1), ts, ts + 1)
 
 
-def said(dictionary: Dictionary, *batches: Batch) -> list[tuple[int, int]]:
+def said(dictionary: Dictionary, *batches: Batch) -> list[tuple[int, Any]]:
     """The instants and values of reports."""
     return sorted(
         (int(ts), value)
@@ -69,15 +71,15 @@ def test_a_report_waits_until_time_is_past_its_instant(mode: ReportMode) -> None
     assert said(dictionary, found, operator.advance(5, True)) == [(3, 0), (3, 1)]
 
 
-def test_many_values_enter_and_leave_at_once() -> None:
+@pytest.mark.parametrize(("mode", "at"), [("entering", 1), ("snapshot", 1), ("exit", 7)])
+def test_many_values_enter_and_leave_at_once(mode: ReportMode, at: int) -> None:
     dictionary = Dictionary()
-    for mode, at in (("entering", 1), ("snapshot", 1), ("exit", 7)):
-        operator = built(mode, dictionary)
-        values = rows_of(dictionary, range(MANY), 1, 5)
-        found = [operator.process([values, event(dictionary, 1)], True), operator.advance(2, True)]
-        found.append(operator.process([NO_ROWS, event(dictionary, 7)], True))
-        found.append(operator.advance(FOREVER, True))
-        assert said(dictionary, *found) == [(at, value) for value in range(MANY)]
+    operator = built(mode, dictionary)
+    values = rows_of(dictionary, range(MANY), 1, 5)
+    found = [operator.process([values, event(dictionary, 1)], True), operator.advance(2, True)]
+    found.append(operator.process([NO_ROWS, event(dictionary, 7)], True))
+    found.append(operator.advance(FOREVER, True))
+    assert said(dictionary, *found) == [(at, value) for value in range(MANY)]
 
 
 def test_values_that_come_and_go_between_reports_are_dropped() -> None:

@@ -240,6 +240,18 @@ def test_reports_end_at_or_after_the_last_change(mode: Any, instants: list[int])
     assert len(operator.advance(FOREVER, True)) == 0, "the end is told twice"
 
 
+def test_values_that_expire_before_the_first_report_are_not_held() -> None:
+    dictionary = Dictionary()
+    operator = ReportOperator(ReportRows("entering", 4, start=1_000), 1, dictionary)
+    for ts in range(100):
+        operator.process([_batch(dictionary, [(f"x{ts}", ts, ts + 9)])], True)
+        assert len(operator.advance(ts, True)) == 0
+    assert operator.entries == 0
+    rows = _batch(dictionary, [("kept", 998, 1_001), ("late", 1_002, 1_003)])
+    assert operator.process([rows], True).ts.tolist() == [1_000]
+    assert len(operator.advance(FOREVER, True)) == 0
+
+
 def test_a_restored_aggregate_continues_its_open_rows() -> None:
     dictionary = Dictionary()
     calls: tuple[tuple[Function, int], ...] = (("count", 0), ("min", 0), ("sum", 0), ("avg", 0))
