@@ -269,6 +269,10 @@ def apart(name: str, taken: Collection[str]) -> str:
     return candidate
 
 
+PARTITION = "partition()"
+"""The name of the column with the partition of a group, where others read it."""
+
+
 def origin(name: str) -> str | None:
     """Where a name comes from that the query does not give; None for a name of the query."""
     stem = re.split(f"[{_PRIMES}]", name, maxsplit=1)[0]
@@ -276,6 +280,8 @@ def origin(name: str) -> str | None:
         return f"a vertex inside a path, the {stem} of an edge; the query has no variable there"
     if stem != name:
         return f"not {stem} itself, but a variable called {stem} in another rule or an equal join"
+    if name == PARTITION:
+        return "the number of the partition that a group of rows is on"
     if re.fullmatch(r"_[0-9]*", name):
         return "a place of an atom that has no variable in the query"
     return f"column {name[1:]}, without a name in the query" if name.startswith("#") else None

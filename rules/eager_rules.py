@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ..algebra.aggregates import IGNORING_REPEATS, OF_PARTS, AggregateCall, Function
 from ..algebra.logical import Aggregate, PartialAggregate, Pattern
-from ..algebra.notation import apart
+from ..algebra.notation import PARTITION
 from ..memo import Expression, GroupExpression, Tree
 from ..memo.pattern import Match, Op, Var
 from .aggregate_rules import aggregate_of, has_partial
@@ -107,12 +107,13 @@ def _split(aggregate: Aggregate, join: Any, side: int) -> _Split | None:
     kept += [*parts.values(), *([partition] if counts else [])]
     bindings = [other, other]
     bindings[side] = (*groups, *parts.values(), partition)
-    names = list(join.names)
-    for name in (*[part.function for part in parts], "partition") if names else ():
-        names.append(apart(name, names))
+    names = join.names
+    if names:
+        of = [(p.function, "*" if p.column is None else join.name(own[p.column])) for p in parts]
+        names = (*names, *[f"{function}({name})" for function, name in of], PARTITION)
     return _Split(
         PartialAggregate(tuple([own.index(v) for v in groups]), tuple(parts)),
-        renumbered(Pattern(tuple(bindings), tuple(kept), tuple(names))),
+        renumbered(Pattern(tuple(bindings), tuple(kept), names)),
         replace(
             aggregate,
             keys=tuple([kept.index(v) for v in keys]),

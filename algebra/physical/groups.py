@@ -101,12 +101,7 @@ class AggregateRows(DeletionVariant):
 
     @property
     def lookback(self) -> int:
-        """One tick: the changes of the present tick are open, and follow from earlier rows.
-
-        Partial rows for instants: a period, as those of the last instant still hold.
-        """
-        if self.partial and self.every is not None:
-            return self.every
+        """One tick: the changes of the present tick are open, and follow from earlier rows."""
         return int(self.retracts is True)
 
     @property
