@@ -331,7 +331,7 @@ class QueryOptions(InputOptions):
                 value, or two values.
         """
         from ..planning.calibration import chosen_calibration
-        from ..planning.parameters import values_of
+        from .parameters import values_of
 
         calibration = chosen_calibration(self.constants)
         return PlanningOptions(

@@ -7,7 +7,7 @@ from argparse import ArgumentParser
 from typing import Any, NoReturn
 
 from ...planning.errors import HeadraceError
-from ...planning.parameters import values_of
+from ..parameters import values_of
 from .optimizing import optimize
 
 

@@ -169,7 +169,7 @@ DERIVED_NODE = later(
 NO_VALUE = Fault(
     "E-PARAM",
     "the parameter has no value",
-    "give one: --param name=value, parameters of a request, or parameters= in Python",
+    "give its value among the parameters of the request, or write it into the query",
 )
 MAP_PARAMETER = later("a map as a parameter is", "write its keys, as {name: $name}")
 MAPS = later("properties of values are", "write variable.property of a node or a relationship")

@@ -259,7 +259,6 @@ def _limit(projection: Projection, items: Sequence[Item]) -> Limit | None:
 
 def _rows(of: Expression) -> int:
     """A number of rows."""
-    count = of.value if isinstance(of, Literal) else None
-    if isinstance(count, bool) or not isinstance(count, int):
-        raise errors.ROWS.error(of.at, expression_text(of))
-    return count
+    if isinstance(of, Literal) and type(of.value) is int:
+        return of.value
+    raise errors.ROWS.error(of.at, expression_text(of))

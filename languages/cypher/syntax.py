@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 
+from ...algebra.scalar import Scalar
 from ..parsing.emit import EmitText
 from ..parsing.windows import Length
 from ..query.atoms import Location
@@ -55,7 +56,7 @@ class Property:
 class Literal:
     """A string, a number, a truth value, or null."""
 
-    value: str | int | float | bool | None
+    value: Scalar | None
     at: Location = field(compare=False)
 
 

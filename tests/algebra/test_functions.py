@@ -12,9 +12,12 @@ from headrace.algebra.functions import FUNCTIONS, LENIENT, LONGEST_TEXT, applied
 from headrace.algebra.missing import rejects_missing
 from headrace.algebra.predicate import FALSE, TRUE, Predicate
 from headrace.algebra.scalar import Call, Literal
+from headrace.algebra.values import ColumnType
 from headrace.languages.rq.parser import PARSER
 
-INTEGER, NUMBER = frozenset({"integer"}), frozenset({"number"})
+INTEGER: frozenset[ColumnType] = frozenset({"integer"})
+NUMBER: frozenset[ColumnType] = frozenset({"number"})
+TRUTH: frozenset[ColumnType] = frozenset({"boolean"})
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -90,7 +93,7 @@ def test_texts_do_not_grow_without_bound() -> None:
 def test_the_types_of_results() -> None:
     assert types_of("DIVIDE", (INTEGER, INTEGER)) == INTEGER
     assert types_of("DIVIDE", (INTEGER, NUMBER)) == {"integer", "number"}
-    assert types_of("CHOOSE", (frozenset({"boolean"}), INTEGER, NUMBER)) == NUMBER
+    assert types_of("CHOOSE", (TRUTH, INTEGER, NUMBER)) == NUMBER
     assert types_of("FIRST_KNOWN", (INTEGER, frozenset())) == INTEGER
     assert scalar.types(Call("NOTHING", ()), ()) == frozenset()
     assert scalar.types(Call("TEXT_SIZE", (Literal("a"),)), ()) == INTEGER

@@ -108,7 +108,7 @@ def test_parameters_have_values_on_the_command_line(headrace: Commands, catalog:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ((), "E-PARAM 1:49: $name: the parameter has no value; give one: --param name=value"),
+        ((), "E-PARAM 1:49: $name: the parameter has no value; give its value"),
         (("name=Ann", "k=1", "m=2"), "E-PARAM: m: the query has no parameter of this name"),
         (("name",), "--param name: expected NAME=VALUE"),
         (("name=1", "name=2"), "--param name: the parameter has a value already"),

@@ -26,8 +26,8 @@ COMPUTED: dict[str, list[Expr]] = {
         Lit(1),
     ],
     "r": [Prop("e", "r"), Calc("+", (Prop("e", "r"), Lit(1))), Calc("/", (Prop("e", "n"), Lit(2)))],
-    "s": [Prop("e", "s"), Prop("e", "s"), Lit("u"), Calc("TO_UPPER", (Prop("e", "s"),))],
-    "b": [Prop("e", "b"), Calc("LESS", (Prop("e", "n"), Prop("e", "r")))],
+    "s": [Prop("e", "s"), Prop("e", "s"), Lit("u"), Calc("TEXT_TRIM", (Prop("e", "s"),))],
+    "b": [Prop("e", "b"), Calc("IS_KNOWN", (Prop("e", "n"),))],
 }
 """The columns of each kind: integers, numbers, strings and truth values."""
 AGGREGATED: dict[str, list[Agg]] = {

@@ -138,7 +138,7 @@ def conditions_over(
 ) -> Compare:
     """A comparison of vertices, edges and properties; ``rows`` are variables that have some."""
     kinds = ["vertices", "vertex", "number", "number", "apart", "string", "boolean", "edges"]
-    kinds += ["joined", "joined", "text", "test", "test"]
+    kinds += ["joined", "joined", *draw(st.sampled_from([(), (), ("text",), ("test",)]))]
     if not edges:
         kinds = [kind for kind in kinds if kind not in ("edges", *(() if rows else kinds[2:]))]
     kind = draw(st.sampled_from(kinds))
@@ -157,9 +157,11 @@ def conditions_over(
         case "number":
             return Compare(draw(_numbers(edge)), sign, draw(_numbers(edge)))
         case "text":
-            return Compare(draw(_texts(edge)), sign, draw(_texts(edge)))
+            return Compare(
+                draw(_texts(edge)), draw(st.sampled_from([sign, "<>"])), draw(_texts(edge))
+            )
         case "test":
-            return Compare(draw(_tests(edge)), equality, Lit(draw(st.booleans())))
+            return Compare(draw(_tests(edge)), draw(st.sampled_from(["=", "<>", "<>"])), Lit(False))
         case "apart":
             apart = Calc("-", (Prop(draw(edge), "ts"), Prop(draw(edge), "ts")))
             return Compare(Calc("abs", (apart,)), draw(st.sampled_from([sign, "<="])), Lit(2))
@@ -191,13 +193,12 @@ def _numbers(edge: st.SearchStrategy[str], depth: int = 2) -> st.SearchStrategy[
         return leaves
     part = _numbers(edge, depth - 1)
     return st.one_of(
-        leaves,
-        leaves,
+        *[leaves] * 6,
         st.builds(lambda s, a, b: Calc(s, (a, b)), st.sampled_from("+-*/"), part, part),
         part.map(lambda p: Calc("abs", (p,))),
         st.builds(_call, st.sampled_from(["MODULO", "DIVIDE"]), part, part),
-        st.builds(_call, st.sampled_from(["ROUND_NEAREST", "SIGN_OF", "SQUARE_ROOT"]), part),
-        st.builds(_call, st.just("AS_INTEGER"), _texts(edge, depth - 1)),
+        st.builds(_call, st.sampled_from(["ROUND_NEAREST", "SIGN_OF"]), part),
+        st.builds(_call, st.just("TEXT_SIZE"), _texts(edge, depth - 1)),
         st.builds(_call, st.just("FIRST_KNOWN"), _integers(edge), _integers(edge)),
         st.builds(_call, st.just("CHOOSE"), _tests(edge, 0), _integers(edge), _integers(edge)),
     )
@@ -236,6 +237,7 @@ def _tests(edge: st.SearchStrategy[str], depth: int = 1) -> st.SearchStrategy[Ex
         st.builds(_call, compared, _numbers(edge, 0), _numbers(edge, 0)),
         st.builds(_call, text, _texts(edge, 0), _texts(edge, 0)),
         st.builds(_call, st.just("IS_KNOWN"), _numbers(edge, depth)),
+        st.builds(_call, st.just("IS_KNOWN"), _texts(edge, depth)),
     )
     if depth <= 0:
         return leaves

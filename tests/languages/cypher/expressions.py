@@ -19,8 +19,14 @@ from tests.languages.cypher.drawing import Texts
 from tests.properties.catalogs import ALIKE
 
 Values = dict[str, Any]
-PROPERTIES: dict[str, PropertyType] = {"n": "integer", "m": "integer", "x": "number", "s": "string", "u": "string",
-              "b": "boolean"}  # fmt: skip
+PROPERTIES: dict[str, PropertyType] = {
+    "n": "integer",
+    "m": "integer",
+    "x": "number",
+    "s": "string",
+    "u": "string",
+    "b": "boolean",
+}
 KUZU_TYPES = {"integer": "INT64", "number": "DOUBLE", "string": "STRING", "boolean": "BOOLEAN"}
 
 

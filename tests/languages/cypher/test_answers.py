@@ -68,6 +68,13 @@ AT_5: dict[str, list[Row]] = {
     "MATCH (a:Person) OPTIONAL MATCH (a)-[:K]->(b:City) WITH a, b WHERE b IS NOT NULL RETURN a": [
         (2,)
     ],
+    "MATCH (a:Person) OPTIONAL MATCH (a)-[:K]->(b:City) WITH a, b WHERE b IS NULL RETURN a": [(1,)],
+    "MATCH (a:Person) OPTIONAL MATCH (a)-[r:K]->(b:City) RETURN a, coalesce(b, -1) AS b, "
+    "CASE WHEN r.w IS NULL THEN 'none' ELSE 'some' END AS w": [(1, -1, "none"), (2, 3, "some")],
+    "MATCH (a:Person) OPTIONAL MATCH (a)-[r:K]->(b:City) RETURN a, sum(coalesce(r.w, 10)) AS w": [
+        (1, 10),
+        (2, 1),
+    ],
     # WITH, HAVING, UNION, the first rows.
     "MATCH (a)-[:K]->() WITH a, count(*) AS n WHERE n > 1 MATCH (a)-->(c) RETURN c, n + 1 AS m": [
         (2, 3)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 
 from ..languages.parsing.parameters import Parameters, ParameterValue
-from .errors import UsageError
+from ..planning.errors import UsageError
 
 
 def values_of(options: Iterable[str]) -> Parameters:
