@@ -128,6 +128,7 @@ export const COLOURINGS: Readonly<Record<string, Colouring>> = {
       ...["MATCH", "OPTIONAL", "WHERE", "WITH", "WITHIN", "RETURN", "DISTINCT", "AS", "UNION", "ALL"],
       ...["AND", "OR", "XOR", "NOT", "IN", "STARTS WITH", "ENDS WITH", "CONTAINS", "IS", "NULL", "EXISTS"],
       ...["ORDER", "BY", "ASC", "ASCENDING", "DESC", "DESCENDING", "SKIP", "LIMIT", "true", "false"],
+      ...["UNWIND", "CASE", "WHEN", "THEN", "ELSE", "END"],
       ...["REGISTER", "QUERY", "STARTING", "AT", "FROM", "FROM STREAM", "WITH WINDOW", "RANGE", "INTO"],
       ...["EARLIEST", "LATEST", "EMIT", "ON", "ENTERING", "EXIT", "SNAPSHOT", "EVERY"],
       ...["EVENT", "EVENTS", "shortestPath", "allShortestPaths", ...FUNCTIONS],
