@@ -19,6 +19,7 @@ from ..parsing.windows import Length
 from ..query.atoms import Location
 from ..query.errors import QueryError
 from . import errors
+from .constructed import projections
 from .expression_text import expression_text
 from .syntax import (
     And,
@@ -166,7 +167,7 @@ class Reader(Transformer[Token, Query]):
         )
 
     def query(self, parts: list[Any]) -> Query:
-        singles = tuple(part for part in parts if isinstance(part, Single))
+        singles = tuple(single for part in parts if isinstance(part, tuple) for single in part)
         unions = tuple(p.at for p in parts if isinstance(p, _Union) and p.at is not None)
         return Query(singles, unions, _one(parts, EmitText))
 
@@ -179,9 +180,14 @@ class Reader(Transformer[Token, Query]):
             raise errors.EVENTS.error(location_of(every), str(every))
         return EmitText.of((*words, every))
 
-    def single(self, parts: list[Any]) -> Single:
-        *clauses, result = parts
-        return Single(tuple(clauses), result)
+    def single(self, parts: list[Any]) -> tuple[Single, ...]:
+        *clauses, results = parts
+        results = (results,) if isinstance(results, Projection) else results
+        return tuple(Single(tuple(clauses), result) for result in results)
+
+    def construct(self, parts: list[Any]) -> tuple[Projection, ...]:
+        word, *patterns = (part for part in parts if not _is_return(part))
+        return tuple(projections(patterns, location_of(word)))
 
     def return_clause(self, parts: list[Any]) -> Projection:
         word, projection = parts
@@ -437,6 +443,10 @@ def _one(parts: Sequence[Any], kind: type[Found]) -> Found | None:
 
 def _name(token: Token) -> Name:
     return Name(name_of(token), location_of(token))
+
+
+def _is_return(part: Any) -> bool:
+    return isinstance(part, Token) and part.type == "RETURN"
 
 
 def _source(token: Token) -> Name:

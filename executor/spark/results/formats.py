@@ -24,6 +24,7 @@ import pyarrow.csv as pc_csv
 import pyarrow.parquet as pq
 
 from ....algebra.aggregates import ReportMode
+from ....algebra.graph_answers import is_of_graphs
 from ....algebra.physical import ReportRows
 from ....algebra.plan import PhysicalPlan
 from ....algebra.properties import UpdatePattern
@@ -100,6 +101,11 @@ class ResultShape:
         return pa.schema([*fields, pa.field(at, pa.int64()), pa.field(event, pa.string())])
 
     @property
+    def of_graphs(self) -> bool:
+        """Whether the rows are reports of relationships, which JSON has as events of graphs."""
+        return self.event is not None and is_of_graphs(self.columns)
+
+    @property
     def lists(self) -> frozenset[int]:
         """The columns that hold lists."""
         return frozenset(i for i, kind in enumerate(self.types) if kind in ITEM_TYPES)
@@ -158,7 +164,7 @@ def result_writer(
     """A writer for a format; ``header`` is for CSV alone."""
     match file_format:
         case "jsonl":
-            return _JsonLines(shape, file)
+            return _lines_of(shape, file)
         case "csv":
             return _Csv(shape, file, header)
         case "parquet":
@@ -235,6 +241,10 @@ class _JsonLines:
                 pc.if_else(ends_all, "", joined(parts[-3:-1])),
                 parts[-1],
             ]
+        self._put(parts)
+
+    def _put(self, parts: list[Column]) -> None:
+        """Writes the lines whose parts these are."""
         lines = joined(parts)
         _, offsets, data = lines.buffers()
         ends_at = np.frombuffer(offsets, np.int32)
@@ -242,6 +252,25 @@ class _JsonLines:
 
     def close(self) -> None:
         pass
+
+
+class _GraphLines(_JsonLines):
+    """``{"timestamp": 60, "nodes": [{"id": "1"}, {"id": "7"}], "edges": [{"from": "1", "to": "7",
+    "labels": ["KNOWS"]}]}``: each reported relationship as an event that is a graph."""
+
+    def write(self, rows: pa.RecordBatch) -> None:
+        start, kind, end, at = map(json_values, rows.columns[:4])
+        parts: list[Column] = [
+            *(pa.scalar('{"timestamp": '), at),
+            *(pa.scalar(', "nodes": [{"id": '), start, pa.scalar('}, {"id": '), end),
+            *(pa.scalar('}], "edges": [{"from": '), start, pa.scalar(', "to": '), end),
+            *(pa.scalar(', "labels": ['), kind, pa.scalar("]}]}\n")),
+        ]
+        self._put(parts)
+
+
+def _lines_of(shape: ResultShape, file: BinaryIO) -> _JsonLines:
+    return _GraphLines(shape, file) if shape.of_graphs else _JsonLines(shape, file)
 
 
 class _Csv:
@@ -292,7 +321,7 @@ class Messages:
 
     def __init__(self, shape: ResultShape) -> None:
         self._lines = io.BytesIO()
-        self._json = _JsonLines(shape, self._lines)
+        self._json = _lines_of(shape, self._lines)
         self._plan = hashlib.sha256(shape.plan.encode())
 
     def of(self, rows: pa.RecordBatch) -> pa.RecordBatch:

@@ -20,7 +20,7 @@ const CYPHER_WORDS = words(
   "match optional where with within return distinct as and or xor not in starts ends contains is null " +
     "true false order by asc ascending desc descending skip limit union all emit on entering exit " +
     "snapshot every into exists register query starting at from stream window range earliest latest " +
-    "shortestpath allshortestpaths",
+    "shortestpath allshortestpaths construct create graph",
 );
 /** Whether RQ reads a word as a keyword, so that a label of this name needs backquotes. */
 export const isRqWord = (word: string): boolean => RQ_WORDS.has(word.toLowerCase());
@@ -124,7 +124,7 @@ export const COLOURINGS: Readonly<Record<string, Colouring>> = {
       ...["AND", "OR", "XOR", "NOT", "IN", "STARTS WITH", "ENDS WITH", "CONTAINS", "IS", "NULL", "EXISTS"],
       ...["ORDER", "BY", "ASC", "ASCENDING", "DESC", "DESCENDING", "SKIP", "LIMIT", "true", "false"],
       ...["REGISTER", "QUERY", "STARTING", "AT", "FROM", "FROM STREAM", "WITH WINDOW", "RANGE", "INTO"],
-      ...["EARLIEST", "LATEST", "EMIT", "ON", "ENTERING", "EXIT", "SNAPSHOT", "EVERY"],
+      ...["EARLIEST", "LATEST", "EMIT", "ON", "ENTERING", "EXIT", "SNAPSHOT", "EVERY", "CONSTRUCT CREATE", "GRAPH"],
       ...["shortestPath", "allShortestPaths", ...FUNCTIONS],
     ],
     beginning:
