@@ -102,7 +102,7 @@ class ResultShape:
 
     @property
     def of_graphs(self) -> bool:
-        """Whether the rows are reports of relationships, which JSON has as events of graphs."""
+        """Whether the rows are reports of relationships, whose JSON lines are events of graphs."""
         return self.event is not None and is_of_graphs(self.columns)
 
     @property
@@ -164,7 +164,7 @@ def result_writer(
     """A writer for a format; ``header`` is for CSV alone."""
     match file_format:
         case "jsonl":
-            return _lines_of(shape, file)
+            return _JsonLines(shape, file)
         case "csv":
             return _Csv(shape, file, header)
         case "parquet":
@@ -185,7 +185,8 @@ class _JsonLines:
     """``{"bindings": {"x": "1", "y": "7"}, "ts": 5, "exp": 35}``, and of a report
     ``{"bindings": {"x": "1", "y": "7"}, "at": 60, "event": "entering"}``; what ends:
     ``{"op": "-", "bindings": {"x": "1", "y": "7"}, "ts": 12}``; paths stand behind the bindings:
-    ``{"bindings": {"x": "1"}, "paths": {"p": [["1","a","4"]]}, "ts": 5, "exp": 35}``."""
+    ``{"bindings": {"x": "1"}, "paths": {"p": [["1","a","4"]]}, "ts": 5, "exp": 35}``. The line of a
+    reported relationship has the members of an event that is a graph, too."""
 
     def __init__(self, shape: ResultShape, file: BinaryIO) -> None:
         self._file = file
@@ -198,6 +199,7 @@ class _JsonLines:
         paths = ", ".join(keys[i] + _VALUE for i in self._paths)
         whole = f'{{"bindings": {{{plain}}}' + (f', "paths": {{{paths}}}' if paths else "")
         self._event = shape.event
+        self._of_graphs = shape.of_graphs
         self._deletions = shape.deletions
         time = "ts" if shape.event is None else "at"
         self._constants = f'{whole}, "{time}": '.split(_VALUE)
@@ -227,7 +229,9 @@ class _JsonLines:
         for constant, value in zip(self._constants, [*values, json_values(ts)], strict=True):
             parts += [pa.scalar(constant), value]
         if self._event is not None:
-            parts.append(pa.scalar(f', "event": "{self._event}"}}\n'))
+            parts.append(pa.scalar(f', "event": "{self._event}"'))
+            parts += _graph(*values, json_values(ts)) if self._of_graphs else []
+            parts.append(pa.scalar("}\n"))
         else:
             ends: Column = pc.cast(exp, pa.string())
             ends = pc.fill_null(ends, "null")
@@ -241,10 +245,6 @@ class _JsonLines:
                 pc.if_else(ends_all, "", joined(parts[-3:-1])),
                 parts[-1],
             ]
-        self._put(parts)
-
-    def _put(self, parts: list[Column]) -> None:
-        """Writes the lines whose parts these are."""
         lines = joined(parts)
         _, offsets, data = lines.buffers()
         ends_at = np.frombuffer(offsets, np.int32)
@@ -254,23 +254,15 @@ class _JsonLines:
         pass
 
 
-class _GraphLines(_JsonLines):
-    """``{"timestamp": 60, "nodes": [{"id": "1"}, {"id": "7"}], "edges": [{"from": "1", "to": "7",
-    "labels": ["KNOWS"]}]}``: each reported relationship as an event that is a graph."""
-
-    def write(self, rows: pa.RecordBatch) -> None:
-        start, kind, end, at = map(json_values, rows.columns[:4])
-        parts: list[Column] = [
-            *(pa.scalar('{"timestamp": '), at),
-            *(pa.scalar(', "nodes": [{"id": '), start, pa.scalar('}, {"id": '), end),
-            *(pa.scalar('}], "edges": [{"from": '), start, pa.scalar(', "to": '), end),
-            *(pa.scalar(', "labels": ['), kind, pa.scalar("]}]}\n")),
-        ]
-        self._put(parts)
-
-
-def _lines_of(shape: ResultShape, file: BinaryIO) -> _JsonLines:
-    return _GraphLines(shape, file) if shape.of_graphs else _JsonLines(shape, file)
+def _graph(start: Column, kind: Column, end: Column, at: Column) -> list[Column]:
+    """The members of the event of a relationship, whose values are JSON: ``, "timestamp": 60,
+    "nodes": [{"id": "1"}, {"id": "7"}], "edges": [{"from": "1", "to": "7", "labels": ["K"]}]``."""
+    return [
+        *(pa.scalar(', "timestamp": '), at),
+        *(pa.scalar(', "nodes": [{"id": '), start, pa.scalar('}, {"id": '), end),
+        *(pa.scalar('}], "edges": [{"from": '), start, pa.scalar(', "to": '), end),
+        *(pa.scalar(', "labels": ['), kind, pa.scalar("]}]")),
+    ]
 
 
 class _Csv:
@@ -321,7 +313,7 @@ class Messages:
 
     def __init__(self, shape: ResultShape) -> None:
         self._lines = io.BytesIO()
-        self._json = _lines_of(shape, self._lines)
+        self._json = _JsonLines(shape, self._lines)
         self._plan = hashlib.sha256(shape.plan.encode())
 
     def of(self, rows: pa.RecordBatch) -> pa.RecordBatch:

@@ -131,6 +131,9 @@ def test_a_message_of_a_relationship_is_an_event(
     document = json.loads(str(value))
     assert len(document.pop("id")) == 32
     assert document == {
+        "bindings": {"(start)": 'ho"use', "[type]": "IS_WITH", "(end)": "chase"},
+        "at": 120,
+        "event": "entering",
         "timestamp": 120,
         "nodes": [{"id": 'ho"use'}, {"id": "chase"}],
         "edges": [{"from": 'ho"use', "to": "chase", "labels": ["IS_WITH"]}],
