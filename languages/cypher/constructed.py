@@ -1,31 +1,42 @@
-"""CONSTRUCT CREATE: each relationship is a row of its two ends and its type.
+"""CONSTRUCT CREATE: each type of relationships has a predicate, and the answer has a row for each.
 
-In: the patterns of the clause. Out: for each relationship the projection to that row.
+In: the patterns of the clause. Out: for each relationship its type and the projection to its ends;
+and the rule of the answer that reads the relationships of a type.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ...algebra import scalar
 from ...algebra.graph_answers import GRAPH_COLUMNS
-from ..query.atoms import Location
+from ..query.atoms import EdgeAtom, Location, Variable
+from ..query.regular_query import Rule, Value
 from . import errors
 from .syntax import (
     Direction,
-    Expression,
     Item,
-    Literal,
     Name,
     Node,
     Pattern,
     Projection,
     Relationship,
-    Variable,
 )
+from .syntax import Variable as VariableText
+
+_ENDS = (Variable("x"), Variable("y"))
 
 
-def projections(patterns: Sequence[Pattern], at: Location) -> Iterator[Projection]:
-    """The projections of the relationships of a clause.
+def relationships(answer: str, type_: str, predicate: str, at: Location) -> Rule:
+    """The rule that gives the relationships of a type, whose ends are the rows of a predicate."""
+    atom = EdgeAtom.of(predicate, *_ENDS, at)
+    values: tuple[Value, ...] = (_ENDS[0], scalar.Literal(type_), _ENDS[1])
+    columns = tuple(zip(GRAPH_COLUMNS, values, strict=True))
+    return Rule(answer, GRAPH_COLUMNS, (atom,), at, properties=columns)
+
+
+def projections(patterns: Sequence[Pattern], at: Location) -> Iterator[tuple[Name, Projection]]:
+    """The types of the relationships of a clause, and the projections to their ends.
 
     Raises:
         QueryError: E-SKOLEM for a node without a variable, E-LATER for anything but directed
@@ -38,13 +49,9 @@ def projections(patterns: Sequence[Pattern], at: Location) -> Iterator[Projectio
             source, target = _end(left), _end(right)
             if created.direction is Direction.LEFT:
                 source, target = target, source
-            kind = Literal(_type(created), created.at)
-            values: tuple[Expression, ...] = Variable(source), kind, Variable(target)
-            items = tuple(
-                Item(value, Name(column, created.at), column)
-                for value, column in zip(values, GRAPH_COLUMNS, strict=True)
-            )
-            yield Projection(items, False, (), None, None, at)
+            named = (("start", source), ("end", target))
+            items = tuple(Item(VariableText(end), Name(name, end.at), name) for name, end in named)
+            yield _type(created), Projection(items, False, (), None, None, at)
 
 
 def _end(node: Node) -> Name:
@@ -55,10 +62,10 @@ def _end(node: Node) -> Name:
     return node.variable
 
 
-def _type(created: Relationship) -> str:
+def _type(created: Relationship) -> Name:
     if len(created.types) != 1 or created.direction is Direction.EITHER:
         raise errors.CREATED_TYPE.error(created.at, "CREATE")
     others = (created.variable, created.hops, created.condition)
     if created.properties or any(part is not None for part in others):
         raise errors.CREATED_PARTS.error(created.at, created.types[0].text)
-    return created.types[0].text
+    return created.types[0]

@@ -181,11 +181,12 @@ class Reader(Transformer[Token, Query]):
         return EmitText.of((*words, every))
 
     def single(self, parts: list[Any]) -> tuple[Single, ...]:
-        *clauses, results = parts
-        results = (results,) if isinstance(results, Projection) else results
-        return tuple(Single(tuple(clauses), result) for result in results)
+        *clauses, result = parts
+        if isinstance(result, Projection):
+            return (Single(tuple(clauses), result),)
+        return tuple(Single(tuple(clauses), ends, created) for created, ends in result)
 
-    def construct(self, parts: list[Any]) -> tuple[Projection, ...]:
+    def construct(self, parts: list[Any]) -> tuple[tuple[Name, Projection], ...]:
         word, *patterns = (part for part in parts if not _is_return(part))
         return tuple(projections(patterns, location_of(word)))
 

@@ -366,10 +366,14 @@ class With:
 
 @dataclass(frozen=True, slots=True)
 class Single:
-    """The clauses of a query without UNION, and its RETURN."""
+    """The clauses of a query without UNION, and its RETURN.
+
+    ``created`` is the type of the relationships that it constructs, whose ends it returns.
+    """
 
     clauses: tuple[Match | With, ...]
     result: Projection
+    created: Name | None = None
 
 
 @dataclass(frozen=True, slots=True)

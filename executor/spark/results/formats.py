@@ -230,7 +230,9 @@ class _JsonLines:
             parts += [pa.scalar(constant), value]
         if self._event is not None:
             parts.append(pa.scalar(f', "event": "{self._event}"'))
-            parts += _graph(*values, json_values(ts)) if self._of_graphs else []
+            if self._of_graphs:
+                start, kind, end = values
+                parts += _graph(start, kind, end, json_values(ts))
             parts.append(pa.scalar("}\n"))
         else:
             ends: Column = pc.cast(exp, pa.string())

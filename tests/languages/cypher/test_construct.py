@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from headrace import (
+    PlanningOptions,
     PlanRequest,
     RunOptions,
     ToFolder,
@@ -160,3 +161,32 @@ def test_without_reports_the_relationships_are_rows_with_their_validity(
     assert plan.columns == ("(start)", "[type]", "(end)")
     (row,) = results(plan, inputs_of_plan(plan, load_catalog("catalog.yaml"), []))
     assert (row.bindings, row.ts, row.exp) == (("house", "WAS_IN", "1"), 60, 180)
+
+
+def test_a_view_that_constructs_relationships_has_their_types_as_labels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("rooms.jsonl").write_text("".join(json.dumps(event) + "\n" for event in EVENTS))
+    created = "CONSTRUCT CREATE (p)-[:IS_WITH]->(q), (p)-[:WAS_IN]->(r) RETURN GRAPH"
+    view = f"MATCH (p:Person)-[:IN]->(r)<-[:IN]-(q) {created}"
+    Path("catalog.yaml").write_text(
+        f"{CATALOG}views: {{together: {{query: '{view}', language: cypher}}}}\n"
+    )
+    catalog = load_catalog("catalog.yaml")
+    answers = {}
+    for label in ("IS_WITH", "WAS_IN"):
+        query = f"Answer(x, y) <- {label}(x, y)."
+        options = PlanningOptions(window="2m")
+        plan = optimize(PlanRequest(query, catalog=catalog, options=options)).plan
+        rows = results(plan, inputs_of_plan(plan, catalog, []))
+        answers[label] = {(*row.bindings, row.ts, row.exp) for row in rows}
+    pairs = ((90, 180, ("house", "chase")), (310, 420, ("chase", "cam")))
+    assert answers["IS_WITH"] == {
+        (one, other, ts, exp) for ts, exp, pair in pairs for one, other in (pair, pair[::-1])
+    }
+    assert answers["WAS_IN"] == {
+        (person, room, ts, exp)
+        for (ts, exp, pair), room in zip(pairs, ("1", "2"), strict=True)
+        for person in pair
+    }
