@@ -53,6 +53,7 @@ SYMBOLS: Registry[str, str] = Registry(
         "PARTIAL_AGGREGATE": "γ",
         "WITNESS": "ω",
         "REPORT": "ρ",
+        "EVENT_REPORT": "ρ",
         "TOP": "τ",
         "TOP_K": "τ",
     }
@@ -96,6 +97,16 @@ def window(range_: int | None, slide: int | None, time_unit: str) -> str:
         return "stored"
     length = f"window {durations.text(range_, time_unit)}"
     return length if slide == 1 else f"{length} slide {durations.text(slide, time_unit)}"
+
+
+def report(mode: str, every: str, start: int) -> str:
+    """``entering every 1d``, with the first instant in ticks unless it is 0."""
+    return f"{mode} every {every}{f'  from {start}' if start else ''}"
+
+
+def events(count: int) -> str:
+    """``1 event``, ``2 events``."""
+    return f"{count} event{'s' * (count != 1)}"
 
 
 def condition(predicate: str, columns: Sequence[str]) -> str:

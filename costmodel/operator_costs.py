@@ -57,6 +57,15 @@ COSTS[physical.ReportRows] = lambda m, o, out, i: (
     formulas.REPORT,
     (i[0].arrival_rate, i[0].population, out.arrival_rate),
 )
+COSTS[physical.EventReportRows] = lambda m, o, out, i: (
+    formulas.EVENT_REPORT,
+    (
+        i[0].arrival_rate,
+        sum(rows.arrival_rate for rows in i[1:]),
+        i[0].population,
+        out.arrival_rate,
+    ),
+)
 COSTS[physical.TopRows] = lambda m, o, out, i: (
     formulas.TOP,
     (

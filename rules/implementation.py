@@ -478,7 +478,17 @@ class ReportByInstants(ImplementationRule[logical.Report]):
     operator = logical.Report
 
     def implement(self, operator: logical.Report) -> Iterator[PhysicalOperator]:
-        yield physical.ReportRows(operator.mode, operator.every)
+        yield physical.ReportRows(operator.mode, operator.every, start=operator.start or None)
+
+
+@implementation
+class ReportByEvents(ImplementationRule[logical.EventReport]):
+    """ρ(S, S1, ..)  ⇒  EVENT_REPORT"""
+
+    operator = logical.EventReport
+
+    def implement(self, operator: logical.EventReport) -> Iterator[PhysicalOperator]:
+        yield physical.EventReportRows(operator.mode, operator.events, start=operator.start or None)
 
 
 @lru_cache(maxsize=4096)

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, cast
 
-from .. import durations, notation
-from ..aggregates import COLLECTING, IGNORING_REPEATS, AggregateCall, Call, Function, ReportMode
+from .. import notation
+from ..aggregates import COLLECTING, IGNORING_REPEATS, AggregateCall, Call, Function
 from ..notation import InputNames
 from ..properties import ANY, COPIED, Distribution, Spread, UpdatePattern
 from ..values import LISTS, ColumnType, PropertyType, StreamTypes, Types
@@ -101,7 +101,12 @@ class AggregateRows(DeletionVariant):
 
     @property
     def lookback(self) -> int:
-        """One tick: the changes of the present tick are open, and follow from earlier rows."""
+        """One tick: the changes of the present tick are open, and follow from earlier rows.
+
+        Partial rows for instants: a period, as those of the last instant still hold.
+        """
+        if self.partial and self.every is not None:
+            return self.every
         return int(self.retracts is True)
 
     @property
@@ -240,47 +245,3 @@ def _list_of(kind: ColumnType) -> ColumnType:
 _MEANS = ("avg", "avg_partial")
 _INTEGER: frozenset[ColumnType] = frozenset({"integer"})
 _NUMBER: frozenset[ColumnType] = frozenset({"number"})
-
-
-@registered
-@dataclass(frozen=True, slots=True)
-class ReportRows(DeletionVariant):
-    """Reports valid, new or gone rows at each multiple of ``every``, once the instant is past.
-
-    ``snapshot`` reports the valid rows, ``entering`` the valid rows that were not valid one period
-    ago, and ``exit`` the rows that were valid one period ago and are not now. The ts of a result is
-    the instant of its report, its exp the instant of the next report. Results are never retracted.
-    """
-
-    mode: ReportMode
-    every: int
-    update_pattern: WithDeletions = field(default=None, hash=False)
-    op: Literal["REPORT"] = "REPORT"
-
-    coalesces: ClassVar[bool] = True
-
-    @property
-    def final(self) -> bool:
-        """A report is never retracted."""
-        return True
-
-    def output_width(self, inputs: Sequence[int]) -> int:
-        width = one_input(inputs)
-        require(self.every > 0, "the period of its reports is not positive")
-        return width
-
-    def retention(self) -> int:
-        """The report after a row's expiry still reads the row."""
-        return self.every
-
-    def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
-        """Equal rows have to be on one partition."""
-        return together(inputs[0], "value")
-
-    def input_distributions(self, widths: Sequence[int]) -> Iterator[tuple[Distribution, ...]]:
-        """On one partition, or hashed by any column."""
-        return on_one_or_hashed(range(widths[0]))
-
-    def arguments(self, names: InputNames) -> str:
-        """``entering every 1d``."""
-        return f"{self.mode} every {durations.text(self.every, names.time_unit)}"

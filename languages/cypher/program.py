@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Final, TypeVar
 
@@ -64,9 +64,15 @@ class Program:
             if (name := f"_{self._number}") not in self.words:
                 return name
 
-    def add(self, rule: Rule) -> None:
-        """Adds a rule, unless it is there already."""
-        if rule not in self.rules:
+    def add(self, rule: Rule, *, counted: bool = False) -> None:
+        """Adds a rule, unless it is there already and nothing counts its bindings.
+
+        The rules of the alternatives of a projection have its limit, which stands once.
+        """
+        limits = [known.limit for known in self.rules if known.head == rule.head]
+        if rule.limit is not None and rule.limit in limits:
+            rule = replace(rule, limit=None)
+        if counted or rule not in self.rules:
             self.rules.append(rule)
 
     def length(self, written: Length) -> Window:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from lark import Token, Transformer
 
+from ...algebra.functions import FUNCTIONS
 from ...algebra.scalar import Literal
 from ..parsing.tokens import SIGNS, location_of, name_of, nested, number, string, whole_number
 from ..query.answers import Column, aggregate
@@ -54,6 +55,21 @@ class Conditions(Transformer[Token, Any]):
     def absolute(self, parts: list[Read]) -> Read:
         """``abs(value)``."""
         return _computed("ABS", _no_aggregate(parts[0]).at, (parts[0],))
+
+    def call(self, parts: list[Any]) -> Read:
+        """``TEXT_SIZE(value)``, and the other functions of the algebra."""
+        name, *arguments = parts
+        known, at = FUNCTIONS[str(name)], location_of(name)
+        if not known.least <= len(arguments) <= known.most:
+            raise QueryError(
+                "E-FUNC",
+                f"it takes {known.least} arguments"
+                if known.least == known.most
+                else f"it takes {known.least} to {known.most} arguments",
+                at=at,
+                text=str(name),
+            )
+        return _computed(str(name), at, tuple(arguments))
 
     def value(self, parts: list[Token]) -> Read:
         """A variable, a property or a literal."""

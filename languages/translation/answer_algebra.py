@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 
 from ...algebra.aggregates import COLLECTING, AggregateCall
 from ...algebra.logical import Aggregate, Compute
-from ...algebra.scalar import Column, Literal, Value, normal
-from ...algebra.values import PropertyType
+from ...algebra.scalar import Column, Literal, Value, normal, types
+from ...algebra.values import EVERY_TYPE, PropertyType, only_type
 from ..query.atoms import EdgeAtom, Variable, variables_of
 from ..query.conditions import key, references_in
 from ..query.regular_query import Aggregated, Property, Rule, Witnessed
@@ -116,7 +116,8 @@ def aggregated(rules: Sequence[Columns]) -> tuple[list[Compute | None], Aggregat
 
 def types_of(compute: Compute, inputs: Types) -> Types:
     """The types of computed columns; None for an uncertain type."""
-    return tuple(_type(value, inputs) for value in compute.values)
+    columns = tuple([EVERY_TYPE if kind is None else frozenset({kind}) for kind in inputs])
+    return tuple(only_type(types(value, columns)) for value in compute.values)
 
 
 def types_of_aggregates(aggregate: Aggregate, inputs: Types) -> Types:
@@ -182,18 +183,3 @@ def _aggregate(outputs: Sequence[Written | Aggregated], places: Sequence[int | N
 def _value(value: Written, columns: Columns) -> Value:
     scalar = scalar_of(value, columns.place)
     return normal(scalar) or scalar
-
-
-def _type(value: Value, inputs: Types) -> PropertyType | None:
-    match value:
-        case Column(position):
-            return inputs[position]
-        case Literal():
-            return value.type
-        case _ if value.function == "/":
-            return "number"
-        case _:
-            kinds = {_type(part, inputs) for part in value.arguments}
-            if kinds == {"integer"}:
-                return "integer"
-            return "number" if kinds <= {"integer", "number"} else None

@@ -66,6 +66,7 @@ class Inputs:
         catalog: the catalog of its streams.
         default_window: the window of streams without a clause, in the catalog's unit.
         locations: the place of the first use of each predicate.
+        scans: the scans so far, without properties.
 
     Raises:
         QueryError: E-EDB for a derived predicate that is an input label, E-UNKNOWN for the window
@@ -76,6 +77,7 @@ class Inputs:
     catalog: Catalog
     default_window: Window | None = None
     locations: dict[str, Location] = field(init=False)
+    scans: set[WScan] = field(init=False, default_factory=set)
     _used: set[int] = field(init=False, default_factory=set)
     _leaves: dict[str, Leaf] = field(init=False)
     _streams: LabelStreams = field(init=False)
@@ -134,6 +136,7 @@ class Inputs:
         else:
             window = self._window(stream, own, at, by_clause=leaf is None)
         scan = WScan(stream.name, own, window, deletions=stream.deletions)
+        self.scans.add(scan)
         return scan, stream.vertex_type
 
     def origins(self, atom: Row) -> tuple[Origin, ...]:

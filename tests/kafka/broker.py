@@ -99,21 +99,28 @@ class Broker:
         places = self._jvm.java.util.ArrayList()
         messages: list[tuple[str, str]] = []
         try:
-            for info in consumer.partitionsFor(topic) or ():
+            for info in _elements(consumer.partitionsFor(topic)):
                 places.add(partition(topic, info.partition()))
             consumer.assign(places)
             consumer.seekToBeginning(places)
             ends = consumer.endOffsets(places)
-            while any(consumer.position(place) < ends[place] for place in places):
-                records = consumer.poll(self._jvm.java.time.Duration.ofMillis(200)).iterator()
-                # No `for`: it ends by an exception of Java, which PySpark's hook for errors takes
-                # for one of a session, if this process has had a session.
-                while records.hasNext():
-                    record = records.next()
-                    messages.append((record.key(), record.value()))
+            while any(consumer.position(place) < ends[place] for place in _elements(places)):
+                records = consumer.poll(self._jvm.java.time.Duration.ofMillis(200))
+                messages += [(record.key(), record.value()) for record in _elements(records)]
         finally:
             consumer.close()
         return messages
+
+
+def _elements(of: Any) -> Iterator[Any]:
+    """The elements of an iterable of Java; none of null.
+
+    Py4J's own iteration ends by an exception of Java, which PySpark's hook for errors takes for
+    one of a session, if this process has had a session.
+    """
+    iterator = None if of is None else of.iterator()
+    while iterator is not None and iterator.hasNext():
+        yield iterator.next()
 
 
 @contextmanager

@@ -147,6 +147,9 @@ def _parts(operator: Hashable, inputs: tuple[str, ...]) -> tuple[str, str, tuple
             return "witness", _over(path, labels), inputs
         case WitnessPaths(regex=path_text):
             return "WITNESS", path_text, inputs
+        case logical.EventReport(mode, events) | physical.EventReportRows(mode, events):
+            name = "report" if isinstance(operator, logical.EventReport) else "EVENT_REPORT"
+            return name, f"{mode} every {events} events", inputs
         case Report(mode, every) | ReportRows(mode, every):
             name = "report" if isinstance(operator, Report) else "REPORT"
             return name, f"{mode} every {every}", inputs

@@ -37,10 +37,15 @@ Column = Expr | Agg
 
 @dataclass(frozen=True)
 class Emit:
-    """``EMIT mode EVERY every``; modes are ``entering``, ``exit`` and ``snapshot``."""
+    """``EMIT mode EVERY every``; modes are ``entering``, ``exit`` and ``snapshot``.
+
+    With ``events`` there is a report at every ``events``-th event, and ``every`` says nothing.
+    """
 
     mode: str
     every: int
+    events: int | None = None
+    start: int = 0
 
 
 def column_text(of: Column) -> str:
@@ -56,7 +61,8 @@ def column_text(of: Column) -> str:
 def emit_text(emit: Emit) -> str:
     """The clause as RQ."""
     mode = "SNAPSHOT" if emit.mode == "snapshot" else f"ON {emit.mode.upper()}"
-    return f"EMIT {mode} EVERY {emit.every}"
+    every = emit.every if emit.events is None else f"{emit.events} EVENTS"
+    return f"EMIT {mode} EVERY {every}{f' STARTING AT {emit.start}' if emit.start else ''}"
 
 
 def aggregated(
@@ -193,18 +199,30 @@ def _rounded(exact: Fraction) -> float | None:
     return found if math.isfinite(found) else None
 
 
-def reports(emit: Emit, at: Callable[[int], frozenset[Row]], last: int) -> set[tuple[int, Row]]:
-    """All reports as pairs of an instant and a row; ``last`` is the last change."""
+def reports(
+    emit: Emit, at: Callable[[int], frozenset[Row]], last: int, events: Iterable[int]
+) -> set[tuple[int, Row]]:
+    """All reports as pairs of an instant and a row.
+
+    ``last`` is the last change; ``events`` are the instants at which something arrives.
+    """
+    instants: Sequence[int]
+    if emit.events is None:
+        instants = range(emit.start, max(last, emit.start) + emit.every, emit.every)
+    else:
+        counted = sorted({event for event in events if event >= emit.start})
+        instants = counted[emit.events - 1 :: emit.events]
     found: set[tuple[int, Row]] = set()
-    for instant in range(0, last + emit.every, emit.every):
+    before: frozenset[Row] = frozenset()
+    for instant in instants:
         now = at(instant)
-        before = at(instant - emit.every)
         match emit.mode:
             case "snapshot":
-                rows = now
+                rows: Iterable[Row] = now
             case "entering":
                 rows = now - before
             case _:
                 rows = before - now
         found.update((instant, row) for row in rows)
+        before = now
     return found

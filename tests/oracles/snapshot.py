@@ -162,7 +162,25 @@ class Truth:
     def reports(self) -> set[tuple[int, Row]]:
         """The reports of the query's EMIT clause: instants and rows."""
         assert self.query.emit is not None
-        return reports(self.query.emit, self.at, self.changes[-1] if self.changes else -1)
+        last = self.changes[-1] if self.changes else -1
+        return reports(self.query.emit, self.at, last, self.events)
+
+    @cached_property
+    def events(self) -> frozenset[int]:
+        """The instants at which a row of a stream arrives, or a deletion ends one."""
+        atoms = [atom for rule in self.query.rules for atom in atoms_of(rule)]
+        names = {name.partition("[WINDOW ")[0] for atom in atoms for name in labels_of(atom)}
+        source = {
+            label: of for label, of in self.query.source.items() if label in names and not of.stored
+        }
+        read = [edge for edge in self.edges if edge.label in source]
+        ended = {
+            min(d.ts for d in ending)
+            for edge in read
+            if (ending := [d for d in self.deletions if _ends(d, edge, d.ts)])
+            and min(d.ts for d in ending) < expiry(edge, source[edge.label])
+        }
+        return frozenset({edge.ts for edge in read} | ended)
 
     @cached_property
     def _names_edges(self) -> bool:

@@ -107,7 +107,7 @@ def rows_of(expression: LogicalExpression, snapshot: Snapshot) -> set[Row]:
             return _first(top, inputs[0], expression.width)
         case logical.Witness(output=output):
             return _with_a_path(output, inputs[0])
-        case logical.Report():
+        case logical.Report() | logical.EventReport():
             return inputs[0]
         case other:
             raise AssertionError(f"no snapshot says what {other} means")
@@ -161,7 +161,7 @@ def rows_of_plan(plan: PhysicalPlan, snapshot: Snapshot) -> set[Row]:
                 rows = _with_a_path(output, inputs[0])
             case physical.Rewindow():
                 raise AssertionError("what is valid in a window of a result, no snapshot tells")
-            case physical.ReportRows():
+            case physical.ReportRows() | physical.EventReportRows():
                 rows = inputs[0]
             case physical.ComputeColumns(values):
                 rows = _calculated(values, inputs[0])

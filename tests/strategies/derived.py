@@ -22,11 +22,12 @@ COMPUTED: dict[str, list[Expr]] = {
         Prop("e", "ts"),
         Calc("*", (Prop("e", "n"), Lit(2))),
         Calc("-", (Prop("e", "n"), Prop("e", "ts"))),
+        Calc("FIRST_KNOWN", (Prop("e", "n"), Lit(4))),
         Lit(1),
     ],
     "r": [Prop("e", "r"), Calc("+", (Prop("e", "r"), Lit(1))), Calc("/", (Prop("e", "n"), Lit(2)))],
-    "s": [Prop("e", "s"), Prop("e", "s"), Lit("u")],
-    "b": [Prop("e", "b")],
+    "s": [Prop("e", "s"), Prop("e", "s"), Lit("u"), Calc("TO_UPPER", (Prop("e", "s"),))],
+    "b": [Prop("e", "b"), Calc("LESS", (Prop("e", "n"), Prop("e", "r")))],
 }
 """The columns of each kind: integers, numbers, strings and truth values."""
 AGGREGATED: dict[str, list[Agg]] = {

@@ -138,7 +138,7 @@ def conditions_over(
 ) -> Compare:
     """A comparison of vertices, edges and properties; ``rows`` are variables that have some."""
     kinds = ["vertices", "vertex", "number", "number", "apart", "string", "boolean", "edges"]
-    kinds += ["joined", "joined"]
+    kinds += ["joined", "joined", "text", "test", "test"]
     if not edges:
         kinds = [kind for kind in kinds if kind not in ("edges", *(() if rows else kinds[2:]))]
     kind = draw(st.sampled_from(kinds))
@@ -156,6 +156,10 @@ def conditions_over(
             return Compare(pair[0], draw(st.sampled_from([sign, "<>"])), pair[1])
         case "number":
             return Compare(draw(_numbers(edge)), sign, draw(_numbers(edge)))
+        case "text":
+            return Compare(draw(_texts(edge)), sign, draw(_texts(edge)))
+        case "test":
+            return Compare(draw(_tests(edge)), equality, Lit(draw(st.booleans())))
         case "apart":
             apart = Calc("-", (Prop(draw(edge), "ts"), Prop(draw(edge), "ts")))
             return Compare(Calc("abs", (apart,)), draw(st.sampled_from([sign, "<="])), Lit(2))
@@ -191,4 +195,52 @@ def _numbers(edge: st.SearchStrategy[str], depth: int = 2) -> st.SearchStrategy[
         leaves,
         st.builds(lambda s, a, b: Calc(s, (a, b)), st.sampled_from("+-*/"), part, part),
         part.map(lambda p: Calc("abs", (p,))),
+        st.builds(_call, st.sampled_from(["MODULO", "DIVIDE"]), part, part),
+        st.builds(_call, st.sampled_from(["ROUND_NEAREST", "SIGN_OF", "SQUARE_ROOT"]), part),
+        st.builds(_call, st.just("AS_INTEGER"), _texts(edge, depth - 1)),
+        st.builds(_call, st.just("FIRST_KNOWN"), _integers(edge), _integers(edge)),
+        st.builds(_call, st.just("CHOOSE"), _tests(edge, 0), _integers(edge), _integers(edge)),
+    )
+
+
+def _call(function: str, *parts: Expr) -> Expr:
+    return Calc(function, parts)
+
+
+def _integers(edge: st.SearchStrategy[str]) -> st.SearchStrategy[Expr]:
+    properties = st.builds(Prop, edge, st.sampled_from(["n", "n", "ts"]))
+    return st.one_of(properties, st.sampled_from([0, 1, 2]).map(Lit))
+
+
+def _texts(edge: st.SearchStrategy[str], depth: int = 1) -> st.SearchStrategy[Expr]:
+    of_edge: st.SearchStrategy[Expr] = st.builds(Prop, edge, st.just("s"))
+    leaves = st.one_of(of_edge, of_edge, st.sampled_from(["u", "V", "1"]).map(Lit))
+    if depth <= 0:
+        return leaves
+    return st.one_of(
+        leaves,
+        st.builds(_call, st.sampled_from(["TO_UPPER", "TEXT_TRIM"]), leaves),
+        st.builds(_call, st.just("TEXT_JOIN"), leaves, leaves),
+        st.builds(_call, st.just("TEXT_LEFT"), leaves, _integers(edge)),
+        st.builds(_call, st.just("AS_TEXT"), _numbers(edge, 0)),
+        st.builds(_call, st.just("CHOOSE"), _tests(edge, 0), leaves, leaves),
+    )
+
+
+def _tests(edge: st.SearchStrategy[str], depth: int = 1) -> st.SearchStrategy[Expr]:
+    """Conditions as truth values."""
+    compared = st.sampled_from(["EQUAL", "UNEQUAL", "LESS", "AT_MOST"])
+    text = st.sampled_from(["TEXT_CONTAINS", "TEXT_STARTS", "TEXT_ENDS"])
+    leaves: st.SearchStrategy[Expr] = st.one_of(
+        st.builds(Prop, edge, st.just("b")),
+        st.builds(_call, compared, _numbers(edge, 0), _numbers(edge, 0)),
+        st.builds(_call, text, _texts(edge, 0), _texts(edge, 0)),
+        st.builds(_call, st.just("IS_KNOWN"), _numbers(edge, depth)),
+    )
+    if depth <= 0:
+        return leaves
+    return st.one_of(
+        leaves,
+        st.builds(_call, st.just("OPPOSITE"), leaves),
+        st.builds(_call, st.sampled_from(["ALL_TRUE", "ANY_TRUE"]), leaves, leaves),
     )

@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 
 from ....algebra.aggregates import ReportMode
 from ....algebra.graph_answers import is_of_graphs
-from ....algebra.physical import ReportRows
+from ....algebra.physical import EventReportRows, ReportRows
 from ....algebra.plan import PhysicalPlan
 from ....algebra.properties import UpdatePattern
 from ....algebra.values import LISTS, ListType, PropertyType
@@ -81,7 +81,7 @@ class ResultShape:
     def of(plan: PhysicalPlan) -> ResultShape:
         """The shape of a plan's results."""
         root = plan.nodes[plan.root].operator
-        event = root.mode if isinstance(root, ReportRows) else None
+        event = root.mode if isinstance(root, ReportRows | EventReportRows) else None
         deletions = plan.update_patterns()[plan.root] is UpdatePattern.WITH_DELETIONS
         others = (*_TIMES, _OP) if deletions else _TIMES if event is None else _EVENTS
         names = column_names(plan.columns, others)
