@@ -130,7 +130,8 @@ export const COLOURINGS: Readonly<Record<string, Colouring>> = {
       ...["ORDER", "BY", "ASC", "ASCENDING", "DESC", "DESCENDING", "SKIP", "LIMIT", "true", "false"],
       ...["REGISTER", "QUERY", "STARTING", "AT", "FROM", "FROM STREAM", "WITH WINDOW", "RANGE", "INTO"],
       ...["EARLIEST", "LATEST", "EMIT", "ON", "ENTERING", "EXIT", "SNAPSHOT", "EVERY", "CONSTRUCT CREATE", "GRAPH"],
-      ...["EVENT", "EVENTS", "shortestPath", "allShortestPaths", ...FUNCTIONS],
+      ...["EVENT", "EVENTS", "UNWIND", "CASE", "WHEN", "THEN", "ELSE", "END"],
+      ...["shortestPath", "allShortestPaths", ...FUNCTIONS],
     ],
     beginning:
       /^\s*(?:(?:\/\/[^\n]*|\/\*[\s\S]*?\*\/)\s*)*(?:register\s+query\b|(?:optional\s+)?match\b[\s\S]*\breturn\b)/i,
