@@ -256,13 +256,25 @@ NESTED_PATTERN = later(
     "a pattern inside a comparison is", "join patterns and comparisons by AND, OR and NOT"
 )
 
+# -- CONSTRUCT ------------------------------------------------------------------------------
+
+CREATED_NODE = later("CONSTRUCT of a node alone is", "create a relationship between two nodes")
+CREATED_END = Fault(
+    "E-SKOLEM",
+    "a query constructs relationships between nodes of its patterns only",
+    "name the node in MATCH, and write the name here",
+)
+CREATED_PARTS = later("CONSTRUCT of labels, properties and variables is", "write (a)-[:KNOWS]->(b)")
+CREATED_TYPE = Fault(
+    "E-SYNTAX", "a new relationship has a direction and one type", "write (a)-[:KNOWS]->(b)"
+)
+
 _UPDATE = Fault(
     "E-UPDATE",
     "a query over streams reads, and changes no stored data",
     "leave the clause out; answers are written to the sink of the run",
 )
 _CALL = Fault("E-FUNC", "procedures and subqueries are not called", "write patterns instead")
-_CONSTRUCT = later("CONSTRUCT is", "return the nodes of the relationship, as RETURN a, b")
 
 OUTSIDE: Mapping[str, Fault] = MappingProxyType(
     {
@@ -276,7 +288,6 @@ OUTSIDE: Mapping[str, Fault] = MappingProxyType(
         ),
         "CALL": _CALL,
         "YIELD": _CALL,
-        "CONSTRUCT": _CONSTRUCT,
         "OFFSET": Fault("E-SYNTAX", "rows are left out by SKIP", "write SKIP 10 before LIMIT"),
         "USING": Fault("E-SYNTAX", "the optimizer takes no hints in a query", "leave it out"),
         "USE": Fault("E-SYNTAX", "a query has one graph", "name streams by FROM STREAM"),

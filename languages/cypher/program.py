@@ -35,6 +35,7 @@ class Program:
         generated: the names that are not words of the text.
         label_sets: the predicates of label sets.
         leaves: the labels under windows of their own, by predicate.
+        created: the predicate of each type of relationships that the query constructs.
         has_unit: whether any window is written with a unit.
     """
 
@@ -46,6 +47,7 @@ class Program:
     generated: set[str] = field(default_factory=set)
     label_sets: dict[str, LabelSet] = field(default_factory=dict)
     leaves: dict[str, Leaf] = field(default_factory=dict)
+    created: dict[str, str] = field(default_factory=dict)
     has_unit: bool = False
     _number: int = 0
 

@@ -19,6 +19,7 @@ from ..parsing.windows import Length
 from ..query.atoms import Location
 from ..query.errors import QueryError
 from . import errors
+from .constructed import projections
 from .expression_text import expression_text
 from .syntax import (
     Access,
@@ -171,7 +172,7 @@ class Reader(Transformer[Token, Query]):
         )
 
     def query(self, parts: list[Any]) -> Query:
-        singles = tuple(part for part in parts if isinstance(part, Single))
+        singles = tuple(single for part in parts if isinstance(part, tuple) for single in part)
         unions = tuple(p.at for p in parts if isinstance(p, _Union) and p.at is not None)
         return Query(singles, unions, _one(parts, EmitText))
 
@@ -181,9 +182,15 @@ class Reader(Transformer[Token, Query]):
     def emit(self, parts: list[Token]) -> EmitText:
         return EmitText.of(parts)
 
-    def single(self, parts: list[Any]) -> Single:
+    def single(self, parts: list[Any]) -> tuple[Single, ...]:
         *clauses, result = parts
-        return Single(tuple(clauses), result)
+        if isinstance(result, Projection):
+            return (Single(tuple(clauses), result),)
+        return tuple(Single(tuple(clauses), ends, created) for created, ends in result)
+
+    def construct(self, parts: list[Any]) -> tuple[tuple[Name, Projection], ...]:
+        word, *patterns = (part for part in parts if not _is_return(part))
+        return tuple(projections(patterns, location_of(word)))
 
     def return_clause(self, parts: list[Any]) -> Projection:
         word, projection = parts
@@ -485,6 +492,10 @@ def _one(parts: Sequence[Any], kind: type[Found]) -> Found | None:
 
 def _name(token: Token) -> Name:
     return Name(name_of(token), location_of(token))
+
+
+def _is_return(part: Any) -> bool:
+    return isinstance(part, Token) and part.type == "RETURN"
 
 
 def _source(token: Token) -> Name:

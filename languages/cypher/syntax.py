@@ -427,10 +427,14 @@ class Unwind:
 
 @dataclass(frozen=True, slots=True)
 class Single:
-    """The clauses of a query without UNION, and its RETURN."""
+    """The clauses of a query without UNION, and its RETURN.
+
+    ``created`` is the type of the relationships that it constructs, whose ends it returns.
+    """
 
     clauses: tuple[Match | With | Unwind, ...]
     result: Projection
+    created: Name | None = None
 
 
 @dataclass(frozen=True, slots=True)

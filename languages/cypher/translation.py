@@ -16,6 +16,7 @@ from ..query.regular_query import RegularQuery, Rule, WindowClause
 from . import errors
 from .bodies import Body, optional_scope
 from .conditions import FALSE, hold, match_block
+from .constructed import relationships
 from .functions import NOTHING
 from .patterns import Block
 from .program import Choices, Program, alternatives, reading
@@ -55,6 +56,7 @@ def translated(query: Query, time_unit: str, words: frozenset[str]) -> RegularQu
         answer=answer,
         label_sets=tuple(program.label_sets.items()),
         leaves=tuple(program.leaves.items()),
+        labels=tuple(program.created.items()),
         generated=program.generated,
     )
     return with_emit(checked, _emit(query), time_unit)
@@ -101,14 +103,24 @@ def _union(program: Program, query: Query, answer: str) -> None:
     first: Closed | None = None
     for part in query.parts:
         head = program.fresh("part") if own else answer
+        if part.created is not None:
+            head = _created(program, part.created, answer)
         closed = _single(program, part, head)
         if first is not None and closed.columns != first.columns:
             raise errors.OTHER_COLUMNS.error(part.result.at, "UNION")
         first = first or closed
-        if own:
+        if own and part.created is None:
             names = closed.columns
             atom = reading(head, names, part.result.at)
             program.add(Rule(answer, names, (atom,), part.result.at))
+
+
+def _created(program: Program, type_: Name, answer: str) -> str:
+    """The predicate of the relationships of a type; adds the rule of the answer that reads it."""
+    if type_.text not in program.created:
+        predicate = program.created[type_.text] = program.fresh(type_.text)
+        program.add(relationships(answer, type_.text, predicate, type_.at))
+    return program.created[type_.text]
 
 
 def closes_by_itself(projection: Projection) -> bool:

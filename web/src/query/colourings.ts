@@ -20,7 +20,7 @@ const CYPHER_WORDS = words(
   "match optional where with within return distinct as and or xor not in starts ends contains is null " +
     "true false order by asc ascending desc descending skip limit union all emit on entering exit " +
     "snapshot every into exists register query starting at from stream window range earliest latest " +
-    "shortestpath allshortestpaths unwind case when then else end",
+    "shortestpath allshortestpaths unwind case when then else end construct create graph",
 );
 /** Whether RQ reads a word as a keyword, so that a label of this name needs backquotes. */
 export const isRqWord = (word: string): boolean => RQ_WORDS.has(word.toLowerCase());
@@ -130,8 +130,9 @@ export const COLOURINGS: Readonly<Record<string, Colouring>> = {
       ...["ORDER", "BY", "ASC", "ASCENDING", "DESC", "DESCENDING", "SKIP", "LIMIT", "true", "false"],
       ...["UNWIND", "CASE", "WHEN", "THEN", "ELSE", "END"],
       ...["REGISTER", "QUERY", "STARTING", "AT", "FROM", "FROM STREAM", "WITH WINDOW", "RANGE", "INTO"],
-      ...["EARLIEST", "LATEST", "EMIT", "ON", "ENTERING", "EXIT", "SNAPSHOT", "EVERY"],
-      ...["EVENT", "EVENTS", "shortestPath", "allShortestPaths", ...FUNCTIONS],
+      ...["EARLIEST", "LATEST", "EMIT", "ON", "ENTERING", "EXIT", "SNAPSHOT", "EVERY", "CONSTRUCT CREATE", "GRAPH"],
+      ...["EVENT", "EVENTS", "UNWIND", "CASE", "WHEN", "THEN", "ELSE", "END"],
+      ...["shortestPath", "allShortestPaths", ...FUNCTIONS],
     ],
     beginning:
       /^\s*(?:(?:\/\/[^\n]*|\/\*[\s\S]*?\*\/)\s*)*(?:register\s+query\b|(?:optional\s+)?match\b[\s\S]*\breturn\b)/i,
