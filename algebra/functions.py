@@ -82,14 +82,21 @@ def types_of(name: str, arguments: Sequence[frozenset[ColumnType]]) -> frozenset
     """The types that results may have over arguments of such types."""
     gives = FUNCTIONS[name].gives
     if gives == "numeric":
-        both = frozenset[ColumnType]().union(*arguments)
-        return frozenset({"integer"}) if both == {"integer"} else frozenset({"integer", "number"})
+        return numeric_types(arguments)
     if gives != "joined":
         return frozenset({gives})
     results = [arguments[place] for place in results_of(name, len(arguments))]
     joined = frozenset[ColumnType]().union(*results)
     is_sure = all(len(types) <= 1 for types in results)
     return frozenset({"number"}) if is_sure and joined == NUMBERS else joined
+
+
+def numeric_types(arguments: Sequence[frozenset[ColumnType]]) -> frozenset[ColumnType]:
+    """The types of results that are integers over integers, and numbers otherwise."""
+    joined = frozenset[ColumnType]().union(*arguments)
+    if joined == NUMBERS and all(len(types) == 1 for types in arguments):
+        return frozenset({"number"})
+    return joined & NUMBERS or NUMBERS
 
 
 def kinds_of(name: str, arguments: int) -> tuple[Kind, ...]:

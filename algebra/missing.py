@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Set
 
+from sqlglot import exp
+
 from .predicate import Predicate
-from .predicate_syntax import COMPARISONS, sides
-from .scalar import unknown_without
+from .predicate_syntax import COMPARISONS, alternatives, sides
+from .scalar import Column, Value, unknown_without
 
 
 def rejects_missing(predicate: Predicate, columns: Set[int]) -> bool:
@@ -17,6 +19,8 @@ def rejects_missing(predicate: Predicate, columns: Set[int]) -> bool:
 
     >>> rejects_missing(Predicate("c1 > 3 AND c0 = 1"), {1})
     True
+    >>> rejects_missing(Predicate("NOT c1 IS NULL"), {1})
+    True
     >>> rejects_missing(Predicate("c1 > 3 OR c0 = 1"), {1})
     False
     """
@@ -26,7 +30,19 @@ def rejects_missing(predicate: Predicate, columns: Set[int]) -> bool:
     parts = predicate.disjuncts
     if len(parts) > 1:
         return all(rejects_missing(part, columns) for part in parts)
-    comparison = predicate.normal.parsed
-    if not isinstance(comparison, COMPARISONS):
-        return False
-    return any(unknown_without(side, columns) for side in sides(comparison, predicate.sql))
+    return any(unknown_without(value, columns) for value in _compared(predicate))
+
+
+def _compared(predicate: Predicate) -> tuple[Value, ...]:
+    """The values of which a predicate is not true if any of them is unknown."""
+    test, sql = predicate.normal.parsed, predicate.sql
+    negated = isinstance(test, exp.Not)
+    if negated:
+        test = test.this.unnest()
+    if isinstance(test, COMPARISONS):
+        return sides(test, sql)
+    if isinstance(test, exp.In):
+        return (alternatives(test, sql)[0],)
+    if negated and isinstance(test, exp.Is):
+        return (Column(int(test.this.name[1:])),)
+    return ()

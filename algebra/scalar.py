@@ -22,7 +22,7 @@ from sqlglot.errors import SqlglotError
 
 from . import functions
 from .functions import FUNCTIONS, LARGEST_INTEGER, LENIENT, SMALLEST_INTEGER
-from .values import EVERY_TYPE, LISTS, NUMBERS, ColumnType, PropertyType, Types
+from .values import EVERY_TYPE, LISTS, ColumnType, PropertyType, Types
 
 DEEPEST_VALUE: Final = 16
 """The deepest nesting of arithmetic."""
@@ -255,8 +255,7 @@ def types(value: Value, columns: Types) -> frozenset[ColumnType]:
         case Call(function, parts) if function in FUNCTIONS:
             return functions.types_of(function, [types(part, columns) for part in parts])
         case Call(_, parts):
-            of_parts = frozenset[ColumnType]().union(*(types(part, columns) for part in parts))
-            return _INTEGER if of_parts == _INTEGER else of_parts & NUMBERS or NUMBERS
+            return functions.numeric_types([types(part, columns) for part in parts])
 
 
 def made_types(value: Value) -> frozenset[PropertyType]:
@@ -264,9 +263,6 @@ def made_types(value: Value) -> frozenset[PropertyType]:
     places = columns(value)
     found = types(value, (EVERY_TYPE,) * (1 + max(places, default=0)))
     return frozenset(kind for kind in LISTS if kind in found)
-
-
-_INTEGER: Final[frozenset[ColumnType]] = frozenset({"integer"})
 
 
 def unknown_without(value: Value, missing: Set[int]) -> bool:

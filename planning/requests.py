@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Literal
 
 from ..algebra.limits import DEFAULT_STEPS
 from ..catalog.model import Catalog, VertexType
-from ..languages.parsing.parameters import Parameters
 
 if TYPE_CHECKING:
     from ..catalog.edges import EdgeFile
     from ..costmodel.constants import Constants
+    from ..languages.parsing.parameters import Parameters
 
 Stage = Literal["query", "logical", "memo", "physical", "plan"]
 Format = Literal["text", "json", "dot", "mermaid", "html"]

@@ -85,18 +85,18 @@ def _split(aggregate: Aggregate, join: Any, side: int) -> _Split | None:
     keys = [join.output[key] for key in aggregate.keys]
     groups = tuple([v for v in own if v in other or v in keys])
     parts: dict[AggregateCall, int] = {}
-    calls: list[tuple[Function, int]] = []
-    fresh = 1 + max(*own, *other)
+    calls: list[tuple[Function, tuple[int, ...]]] = []
+    fresh = 1 + max((*own, *other))
     for call in aggregate.aggregates:
-        variable = None if call.column is None else join.output[call.column]
-        if variable is None or variable in own:
+        variables = tuple([join.output[column] for column in call.columns])
+        if set(variables) <= set(own):
             if call.function not in OF_PARTS:
                 return None
             of_part, of_parts = OF_PARTS[call.function]
-            part = AggregateCall(of_part, None if variable is None else own.index(variable))
-            calls.append((of_parts, parts.setdefault(part, fresh + len(parts))))
-        elif call.function in IGNORING_REPEATS:
-            calls.append((call.function, variable))
+            part = AggregateCall(of_part, *map(own.index, variables))
+            calls.append((of_parts, (parts.setdefault(part, fresh + len(parts)),)))
+        elif call.function in IGNORING_REPEATS and set(variables) <= set(other):
+            calls.append((call.function, variables))
         else:
             return None
     counts = any(call.function not in IGNORING_REPEATS for call in aggregate.aggregates)
@@ -117,6 +117,6 @@ def _split(aggregate: Aggregate, join: Any, side: int) -> _Split | None:
         replace(
             aggregate,
             keys=tuple([kept.index(v) for v in keys]),
-            aggregates=tuple([AggregateCall(f, kept.index(v)) for f, v in calls]),
+            aggregates=tuple([AggregateCall(f, *map(kept.index, vs)) for f, vs in calls]),
         ),
     )

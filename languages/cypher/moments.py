@@ -9,7 +9,6 @@ from typing import Final
 from ...algebra import durations, functions
 from ...algebra.durations import DurationError
 from ...algebra.scalar import Literal
-from ...catalog.timestamps import microseconds_per_tick
 from ..query import regular_query as rq
 from ..query.atoms import Location
 from ..query.regular_query import Computed
@@ -40,7 +39,7 @@ def tick(time_unit: str, at: Location, text: str) -> int:
     Raises:
         QueryError: E-FUNC if the time unit has no length.
     """
-    length = microseconds_per_tick(time_unit)
+    length = durations.microseconds_of(time_unit)
     if length is None:
         raise errors.NO_LENGTH_OF_TICK.error(at, text)
     return length

@@ -24,6 +24,7 @@ from headrace.algebra.predicate import Predicate
 from headrace.costmodel.reached import words_of
 from tests.executor.typed_predicates import arithmetic, compare, is_number, kept
 from tests.oracles.conditions import Vert
+from tests.oracles.functions import result
 from tests.oracles.paths import (
     Identified,
     path_pairs,
@@ -403,6 +404,8 @@ def _value(node: Any, row: Row) -> Any:
         case exp.Abs():
             inner = _value(node.this, row)
             return kept(abs(inner)) if is_number(inner) else None
+        case exp.Anonymous():
+            return result(str(node.this), [_value(part, row) for part in node.expressions])
     sides = _value(node.this, row), _value(node.expression, row)
     return arithmetic(ARITHMETIC[type(node)], *sides)
 
