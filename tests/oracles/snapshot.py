@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -170,6 +170,8 @@ class Truth:
         """The instants at which a row of a stream arrives, or a deletion ends one."""
         atoms = [atom for rule in self.query.rules for atom in atoms_of(rule)]
         names = {name.partition("[WINDOW ")[0] for atom in atoms for name in labels_of(atom)}
+        for regex in (regex for atom in atoms for regex in _regexes(atom)):
+            names |= _labels_but(regex, self.query.source)
         source = {
             label: of for label, of in self.query.source.items() if label in names and not of.stored
         }
@@ -281,6 +283,27 @@ def labels_of(atom: BodyAtom) -> Iterable[str]:
             return [label for choice in choices for label in steps(choice)]
         case PathAtom(regex):
             return steps(regex)
+
+
+def _regexes(atom: BodyAtom) -> Sequence[Regex]:
+    match atom:
+        case AnyOf(choices):
+            return choices
+        case PathAtom(regex):
+            return [regex]
+    return []
+
+
+def _labels_but(regex: Regex, labels: Iterable[str]) -> set[str]:
+    """The labels that ``AnyBut`` in a regex stands for."""
+    match regex:
+        case AnyBut():
+            return {label for _, label in _walked(regex, labels)}
+        case Back(part) | Repeat(part):
+            return _labels_but(part, labels)
+        case Seq(parts) | Alt(parts):
+            return set().union(*(_labels_but(part, labels) for part in parts))
+    return set()
 
 
 def _with_names(rule: Rule, edges: Mapping[str, Iterable[Edge]]) -> Rule:
