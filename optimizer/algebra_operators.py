@@ -10,7 +10,6 @@ from ..algebra.logical import (
     AntiJoin,
     BoundPattern,
     Compute,
-    EventReport,
     Filter,
     LeftJoin,
     LogicalOperator,
@@ -134,7 +133,7 @@ class AlgebraOperators(Operators):
             isinstance(operator, AntiJoin | LeftJoin | Top)
             or (isinstance(operator, WScan) and operator.deletions)
         )
-        if isinstance(operator, Report | EventReport) or (
+        if isinstance(operator, Report) or (
             isinstance(operator, Aggregate) and not operator.retracts
         ):
             self.finals = True

@@ -20,7 +20,6 @@ from ..algebra.logical import (
     Aggregate,
     AntiJoin,
     Compute,
-    EventReport,
     LeftJoin,
     LogicalExpression,
     PartialAggregate,
@@ -85,8 +84,6 @@ def _below(expression: LogicalExpression, position: int, own: Names) -> Names:
             return _placed((*keys, *(-1 for _ in calls), -1), own, width)
         case Witness() | Path() | Shortest() | Trail():
             return ()
-        case EventReport():
-            return own if position == 0 else ()
         case _:
             return own
 

@@ -61,8 +61,7 @@ class Scan(PhysicalOperator):
             )
         for scan in self.scans:
             if scan.predicate is not None:
-                is_sql = predicate_syntax.in_sql(scan.predicate)
-                require(is_sql, "its predicate has functions that only FILTER above it computes")
+                _ = predicate_syntax.checked(scan.predicate)
 
     def output_names(self, inputs: Sequence[Sequence[str]], width: int) -> tuple[str, ...]:
         return ("src", "trg", *self.properties)

@@ -21,7 +21,6 @@ LANGUAGE = Language(
     recognizes=recognizes,
     read=parse,
     read_view=parse,
-    read_with=parse,
 )
 
 __all__ = ["LANGUAGE"]

@@ -18,8 +18,6 @@ _WORDS = {
     "MATCH": "MATCH",
     "WITH": "WITH",
     "RETURN": "RETURN",
-    "CONSTRUCT_CREATE": "CONSTRUCT CREATE",
-    "_GRAPH": "GRAPH",
     "_WHERE": "WHERE",
     "_WITHIN": "WITHIN",
     "_AS": "AS",

@@ -36,20 +36,13 @@ class Origin:
     """The origin of rows: the stream, the name of the label in the stream, and the properties.
 
     ``ts``, the time of an edge, is a property, except in a stored graph. Derived edges have no
-    stream and no properties. Rows of one element are merged if ``merges``.
+    stream and no properties.
     """
 
     stream: str
     label: str
     properties: Mapping[str, PropertyType]
     vertex_type: VertexType | None = None
-    merges: bool = False
-
-    @property
-    def identity(self) -> tuple[str, ...]:
-        """The properties that, with the two ends, identify an edge."""
-        names = tuple(sorted(self.properties))
-        return tuple(name for name in names if name == "id") if self.merges else names
 
     @property
     def tag(self) -> str:
@@ -66,7 +59,6 @@ class Inputs:
         catalog: the catalog of its streams.
         default_window: the window of streams without a clause, in the catalog's unit.
         locations: the place of the first use of each predicate.
-        scans: the scans so far, without properties.
 
     Raises:
         QueryError: E-EDB for a derived predicate that is an input label, E-UNKNOWN for the window
@@ -77,7 +69,6 @@ class Inputs:
     catalog: Catalog
     default_window: Window | None = None
     locations: dict[str, Location] = field(init=False)
-    scans: set[WScan] = field(init=False, default_factory=set)
     _used: set[int] = field(init=False, default_factory=set)
     _leaves: dict[str, Leaf] = field(init=False)
     _streams: LabelStreams = field(init=False)
@@ -136,7 +127,6 @@ class Inputs:
         else:
             window = self._window(stream, own, at, by_clause=leaf is None)
         scan = WScan(stream.name, own, window, deletions=stream.deletions)
-        self.scans.add(scan)
         return scan, stream.vertex_type
 
     def origins(self, atom: Row) -> tuple[Origin, ...]:
@@ -166,19 +156,14 @@ class Inputs:
     def _origin(self, label: str, at: Location, vertices: bool) -> Origin:
         stream, own = self._stream_of(label, at, vertices)
         time: dict[str, PropertyType] = {} if stream.stored else {"ts": "integer"}
-        properties = {**stream.properties, **time}
-        return Origin(stream.name, own, properties, stream.vertex_type, stream.merge)
-
-    def labels_beside(self, origin: Origin) -> tuple[str, ...]:
-        """The labels of the stream of an origin."""
-        return tuple(self.catalog.streams[origin.stream].labels)
+        return Origin(stream.name, own, {**stream.properties, **time}, stream.vertex_type)
 
     def identity(self, atom: EdgeAtom) -> tuple[str, ...]:
         """The properties that, with the two ends, identify the edges of an atom."""
         origins = self.origins(atom)
         several = [OWN_LABEL] * (len({origin.tag for origin in origins}) > 1)
         turned = [OWN_SOURCE] * atom.is_undirected
-        named = {name for origin in origins for name in origin.identity}
+        named = {name for origin in origins for name in origin.properties}
         return (*several, *turned, *sorted(named))
 
     def column_type(self, atom: Row, name: str) -> PropertyType | None:

@@ -408,7 +408,6 @@ EACH = (
     physical.TopRows(((1, "desc"),), 7),
     physical.TopRows(((1, "desc"),), 7, partial=True),
     physical.ReportRows("entering", 5),
-    physical.EventReportRows("entering", 5),
 )
 
 

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tests.oracles.functions import result
-
 Scalar = str | int | float | bool | None
 
 
@@ -36,8 +34,7 @@ class Lit:
 
 @dataclass(frozen=True)
 class Calc:
-    """``+``, ``-``, ``*`` or ``/`` of two values, ``abs`` of one, or a function of
-    :mod:`tests.oracles.functions`, in capitals."""
+    """``+``, ``-``, ``*`` or ``/`` of two values, or ``abs`` of one."""
 
     sign: str
     parts: tuple[Expr, ...]
@@ -91,8 +88,6 @@ def value(of: Expr, binding: Mapping[str, Any]) -> Any:
             return written
         case Calc(sign, parts):
             values = [value(part, binding) for part in parts]
-            if sign.isupper():
-                return result(sign, values)
             if any(_kind(v) != "number" for v in values):
                 return None
             return _kept(_computed(sign, values))
@@ -149,7 +144,5 @@ def expr_text(of: Expr) -> str:
             return repr(written)
         case Calc("abs", (part,)):
             return f"abs({expr_text(part)})"
-        case Calc(sign, parts) if sign.isupper():
-            return f"{sign}({', '.join(map(expr_text, parts))})"
         case Calc(sign, parts):
             return "(" + f" {sign} ".join(map(expr_text, parts)) + ")"

@@ -70,7 +70,6 @@ def test_names_are_unique_and_each_operator_can_be_computed() -> None:
         "Top",
         "Witness",
         "Report",
-        "EventReport",
     }
 
 

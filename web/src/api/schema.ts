@@ -745,7 +745,6 @@ export interface components {
              *       "evaluate": "eager",
              *       "feedback": true,
              *       "parallelism": 1,
-             *       "parameters": {},
              *       "path_semantics": "arbitrary",
              *       "sample": true,
              *       "simple_budget": 1000000
@@ -1368,7 +1367,6 @@ export interface components {
              *       "evaluate": "eager",
              *       "feedback": true,
              *       "parallelism": 1,
-             *       "parameters": {},
              *       "path_semantics": "arbitrary",
              *       "sample": true,
              *       "simple_budget": 1000000
@@ -1476,14 +1474,6 @@ export interface components {
              * @default 1
              */
             readonly parallelism?: number;
-            /**
-             * Parameters
-             * @description the values of the parameters of a query in Cypher, by their names without $
-             * @default {}
-             */
-            readonly parameters?: {
-                readonly [key: string]: boolean | number | string | readonly (boolean | number | string | null)[] | null;
-            };
             /**
              * Path Semantics
              * @description simple: only paths that repeat no vertex; trail: only paths that repeat no edge
