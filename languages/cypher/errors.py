@@ -55,7 +55,11 @@ SKIP_ONLY = Fault(
     "a result is a set of rows, so SKIP needs a LIMIT",
     "add LIMIT, or leave rows out after the query",
 )
-ROWS = Fault("E-SYNTAX", "SKIP and LIMIT take whole numbers", "write them out, as LIMIT 10")
+ROWS = Fault(
+    "E-SYNTAX",
+    "SKIP and LIMIT take whole numbers, not negative ones",
+    "write them out, as LIMIT 10",
+)
 SORTED = later(
     "ORDER BY a value that is not a column is", "return the value too, and order by its column"
 )

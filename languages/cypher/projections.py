@@ -287,6 +287,6 @@ def _limit(projection: Projection, items: Sequence[Item]) -> Limit | None:
 def _rows(of: Expression) -> int:
     """A number of rows."""
     count = of.value if isinstance(of, Literal) else None
-    if isinstance(count, bool) or not isinstance(count, int):
+    if isinstance(count, bool) or not isinstance(count, int) or count < 0:
         raise errors.ROWS.error(of.at, expression_text(of))
     return count

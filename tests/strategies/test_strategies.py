@@ -119,7 +119,7 @@ def test_cases_over_properties_have_answers_and_all_features() -> None:
         seen.update(name for name, there in features.items() if there)
 
     look()
-    assert seen["answers"] > 0.3 * seen["case"]
+    assert seen["answers"] > seen["case"] / 3
     assert seen["conditions that tell"] > seen["case"] / 5
     assert all(seen[name] > 1 for name in seen.keys() | _PROPERTY_FEATURES), seen
 
