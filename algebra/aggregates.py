@@ -22,6 +22,7 @@ Function = Literal[
     "max",
     "collect",
     "collect_distinct",
+    "latest",
     "partial_sum",
     "sum_partial",
     "avg_partial",
@@ -29,7 +30,7 @@ Function = Literal[
 FUNCTIONS: Final[tuple[Function, ...]] = get_args(Function)
 
 IGNORING_REPEATS: Final[frozenset[Function]] = frozenset(
-    {"count_distinct", "min", "max", "collect_distinct"}
+    {"count_distinct", "min", "max", "collect_distinct", "latest"}
 )
 """The functions whose result does not depend on how often a value occurs."""
 
@@ -58,14 +59,46 @@ period ago, ``exit`` rows were valid one period ago and are not now, ``snapshot`
 REPORT_MODES: Final[tuple[ReportMode, ...]] = get_args(ReportMode)
 
 
+Call = tuple[Function, int | None] | tuple[Literal["latest"], int, int]
+"""A call as plan documents have it: a function and its column, or ``latest`` with the column of its
+values and that of their times."""
+
+
 @dataclass(frozen=True, slots=True)
 class AggregateCall:
-    """``function(column)``; without a column it counts rows."""
+    """``function(column)``; without a column it counts rows.
+
+    ``latest(column, by)`` is the value of ``column`` in the row with the greatest value of ``by``,
+    and of several such values the greatest. A row that lacks one of the two values does not count.
+    """
 
     function: Function
     column: int | None = None
+    by: int | None = None
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """The columns that it reads."""
+        return tuple(column for column in (self.column, self.by) if column is not None)
+
+    @property
+    def call(self) -> Call:
+        """The call as plan documents have it."""
+        if self.function != "latest":
+            return self.function, self.column
+        assert self.column is not None
+        assert self.by is not None
+        return self.function, self.column, self.by
+
+    def moved(self, place: Mapping[int, int]) -> AggregateCall:
+        """The call over columns at other places."""
+        column = None if self.column is None else place[self.column]
+        by = None if self.by is None else place[self.by]
+        return AggregateCall(self.function, column, by)
 
     def __str__(self) -> str:
+        if self.by is not None:
+            return f"{self.function}(c{self.column}, c{self.by})"
         argument = "*" if self.column is None else f"c{self.column}"
         if self.function in _OF_SUMS:
             return f"{self.function}({argument})"

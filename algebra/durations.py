@@ -65,6 +65,15 @@ def unit(text: str) -> str:
     return next((name for name, own in _UNITS.values() if own == size), text)
 
 
+def microseconds_of(time_unit: str) -> int | None:
+    """The microseconds in a unit of time; None for an unknown one.
+
+    >>> microseconds_of("ms"), microseconds_of("step")
+    (1000, None)
+    """
+    return _MICROSECONDS.get(time_unit.lower())
+
+
 def ticks(text: str, time_unit: str = "second") -> int:
     """Converts a written length of time to ticks of ``time_unit``.
 
@@ -81,7 +90,7 @@ def ticks(text: str, time_unit: str = "second") -> int:
             raise DurationError(written, "it has no unit and is not a whole number", _WRITTEN)
         return int(simple[1])
     microseconds = _of_unit(simple) if simple else _of_iso(written)
-    tick = _MICROSECONDS.get(time_unit.lower())
+    tick = microseconds_of(time_unit)
     if tick is None:
         raise DurationError(
             written, f"it cannot be counted in the time unit {time_unit!r}", "write a bare number"
@@ -109,7 +118,7 @@ def text(count: int, time_unit: str = "second") -> str:
     >>> text(2592000), text(90), text(1500, "millisecond"), text(3, "step")
     ('30d', '90s', '1500ms', '3')
     """
-    tick = _MICROSECONDS.get(time_unit.lower())
+    tick = microseconds_of(time_unit)
     if tick is None or count <= 0:
         return str(count)
     # Weeks are read but not written: people write windows as 30d and 7d.

@@ -7,15 +7,19 @@ from collections.abc import Set
 from sqlglot import exp
 
 from .predicate import Predicate
+from .predicate_syntax import COMPARISONS, alternatives, sides
+from .scalar import Column, Value, unknown_without
 
 
 def rejects_missing(predicate: Predicate, columns: Set[int]) -> bool:
     """Whether no row with missing values in all of these columns satisfies the predicate.
 
-    A comparison with a missing value is unknown, and so is arithmetic on one. False where that is
-    not certain.
+    A comparison with a missing value is unknown, and so are arithmetic and most functions on one.
+    False where that is not certain.
 
     >>> rejects_missing(Predicate("c1 > 3 AND c0 = 1"), {1})
+    True
+    >>> rejects_missing(Predicate("NOT c1 IS NULL"), {1})
     True
     >>> rejects_missing(Predicate("c1 > 3 OR c0 = 1"), {1})
     False
@@ -26,6 +30,19 @@ def rejects_missing(predicate: Predicate, columns: Set[int]) -> bool:
     parts = predicate.disjuncts
     if len(parts) > 1:
         return all(rejects_missing(part, columns) for part in parts)
-    return not isinstance(predicate.normal.parsed, exp.Is) and not columns.isdisjoint(
-        predicate.columns
-    )
+    return any(unknown_without(value, columns) for value in _compared(predicate))
+
+
+def _compared(predicate: Predicate) -> tuple[Value, ...]:
+    """The values of which a predicate is not true if any of them is unknown."""
+    test, sql = predicate.normal.parsed, predicate.sql
+    negated = isinstance(test, exp.Not)
+    if negated:
+        test = test.this.unnest()
+    if isinstance(test, COMPARISONS):
+        return sides(test, sql)
+    if isinstance(test, exp.In):
+        return (alternatives(test, sql)[0],)
+    if negated and isinstance(test, exp.Is):
+        return (Column(int(test.this.name[1:])),)
+    return ()

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 from sqlglot import exp
 
 from . import durations
-from .aggregates import AggregateCall, Function
+from .aggregates import AggregateCall, Call
 from .orders import Order
 from .predicate import Predicate
 from .registry import Registry
@@ -53,6 +53,7 @@ SYMBOLS: Registry[str, str] = Registry(
         "PARTIAL_AGGREGATE": "γ",
         "WITNESS": "ω",
         "REPORT": "ρ",
+        "EVENT_REPORT": "ρ",
         "TOP": "τ",
         "TOP_K": "τ",
     }
@@ -98,6 +99,16 @@ def window(range_: int | None, slide: int | None, time_unit: str) -> str:
     return length if slide == 1 else f"{length} slide {durations.text(slide, time_unit)}"
 
 
+def report(mode: str, every: str, start: int) -> str:
+    """``entering every 1d``, with the first instant in ticks unless it is 0."""
+    return f"{mode} every {every}{f'  from {start}' if start else ''}"
+
+
+def events(count: int) -> str:
+    """``1 event``, ``2 events``."""
+    return f"{count} event{'s' * (count != 1)}"
+
+
 def condition(predicate: str, columns: Sequence[str]) -> str:
     """A condition with the names of the columns in place of ``c0``, ``c1``, ..."""
     return renamed(predicate, lambda k: columns[k] if k < len(columns) else f"c{k}")
@@ -134,7 +145,7 @@ def values(computed: Sequence[str], names: InputNames) -> str:
 
 def aggregates(
     keys: Sequence[int],
-    calls: Sequence[tuple[Function, int | None]],
+    calls: Sequence[Call],
     output: Sequence[int],
     every: int | None,
     names: InputNames,
@@ -258,6 +269,10 @@ def apart(name: str, taken: Collection[str]) -> str:
     return candidate
 
 
+PARTITION = "partition()"
+"""The name of the column with the partition of a group, where others read it."""
+
+
 def origin(name: str) -> str | None:
     """Where a name comes from that the query does not give; None for a name of the query."""
     stem = re.split(f"[{_PRIMES}]", name, maxsplit=1)[0]
@@ -265,6 +280,8 @@ def origin(name: str) -> str | None:
         return f"a vertex inside a path, the {stem} of an edge; the query has no variable there"
     if stem != name:
         return f"not {stem} itself, but a variable called {stem} in another rule or an equal join"
+    if name == PARTITION:
+        return "the number of the partition that a group of rows is on"
     if re.fullmatch(r"_[0-9]*", name):
         return "a place of an atom that has no variable in the query"
     return f"column {name[1:]}, without a name in the query" if name.startswith("#") else None

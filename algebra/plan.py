@@ -89,7 +89,8 @@ class PhysicalPlan(PlanModel):
             if scan.update_pattern is not None:
                 raise ValueError(f"node {node.id}: evaluate_every does not go with deletions")
         for node in self.nodes:
-            if getattr(node.operator, "every", None) is not None:
+            periods = (getattr(node.operator, name, None) for name in ("every", "events"))
+            if any(period is not None for period in periods):
                 raise ValueError(f"node {node.id}: evaluate_every does not go with another period")
             if isinstance(node.operator, Rewindow):
                 raise ValueError(f"node {node.id}: evaluate_every does not go with {node.op}")

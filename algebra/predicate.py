@@ -157,6 +157,11 @@ class Predicate:
         return isinstance(tree.this, exp.Column) and tree.expression.find(exp.Column) is None
 
     @property
+    def in_sql(self) -> bool:
+        """Whether Spark SQL can decide it with the same outcome."""
+        return syntax.in_sql(self.sql)
+
+    @property
     def is_inequality(self) -> bool:
         """Whether it is ``value <> value``, which nearly all rows satisfy."""
         return isinstance(syntax.parse(self.normal.sql), exp.NEQ)

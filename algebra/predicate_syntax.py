@@ -1,7 +1,7 @@
 """The text of a predicate: how it is parsed, and which parts it may have.
 
 A predicate has :data:`COMPARISONS` of values (:mod:`headrace.algebra.scalar`: columns, literals,
-+ - * / and ABS), ``IN`` a list of literals, a column ``IS NULL`` or ``IS NOT NULL``,
++ - * /, ABS and functions), ``IN`` a list of literals, a column ``IS NULL`` or ``IS NOT NULL``,
 :data:`CONNECTIVES`, TRUE and FALSE. :mod:`headrace.algebra.predicate` has its meaning and its
 normal form.
 """
@@ -17,6 +17,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from . import scalar
+from .functions import FUNCTIONS
 from .scalar import Column, Literal, Value
 
 COMPARISONS: Final[tuple[type[exp.Binary], ...]] = (
@@ -37,6 +38,10 @@ COLUMN: Final = re.compile(r"'(?:\\.|[^'\\])*'|\bc(\d+)\b", re.DOTALL)
 """A quoted string, or a column, whose position is the group."""
 
 _WIDEST: Final = 100_000
+_OUTSIDE_SQL: Final = re.compile(
+    "|".join(name for name, function in FUNCTIONS.items() if not function.in_sql), re.IGNORECASE
+)
+"""The names of the functions that Spark SQL does not have."""
 
 Node = Any
 """A sqlglot expression; its typed classes differ between sqlglot's versions."""
@@ -100,6 +105,19 @@ def columns_of(tree: exp.Expression) -> frozenset[int]:
     return frozenset(int(c.name[1:]) for c in tree.find_all(exp.Column))
 
 
+@lru_cache(maxsize=4096)
+def in_sql(sql: str) -> bool:
+    """Whether Spark SQL can compute all values in a condition with the same results.
+
+    Raises:
+        PredicateError: as :func:`checked`.
+    """
+    if not _OUTSIDE_SQL.search(sql):
+        return True
+    calls = checked(sql).find_all(exp.Anonymous)
+    return all(FUNCTIONS[str(call.this).upper()].in_sql for call in calls)
+
+
 def sides(comparison: Node, sql: str, width: int = _WIDEST) -> tuple[Value, Value]:
     """The two values of a comparison.
 
@@ -152,8 +170,8 @@ def _refused(node: Any, sql: str) -> PredicateError:
     what = node.sql(dialect="spark") if isinstance(node, exp.Expression) else repr(node)
     return PredicateError(
         f"the predicate {_shown(sql)} holds {_shown(what)}, which is not allowed: "
-        "write comparisons of columns c0, c1, ..., literals and arithmetic, IN a list of literals "
-        "and IS NULL, with AND, OR and NOT"
+        "write comparisons of columns c0, c1, ..., literals, arithmetic and known functions, IN a "
+        "list of literals and IS NULL, with AND, OR and NOT"
     )
 
 

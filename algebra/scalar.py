@@ -1,15 +1,17 @@
-"""The values that predicates compare: columns, literals, and arithmetic on them.
+"""The values that predicates compare: columns, literals, arithmetic, and functions.
 
 Every operation is *total*: for each row a value is known or *unknown*. The following values are
 unknown: a property that the edge lacks (a float that is not a number counts as lacking), arithmetic
 on an unknown value or on a value that is not a number, division by zero, an integer beyond 64 bits,
 and a float that is not finite. Arithmetic on integers is exact, except that ``/`` always gives a
 float. Beside a float an integer counts as its nearest float, in arithmetic and in comparisons.
+The other functions are those of :mod:`headrace.algebra.functions`.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
@@ -18,13 +20,14 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from .values import PropertyType
+from . import functions
+from .functions import FUNCTIONS, LARGEST_INTEGER, LENIENT, SMALLEST_INTEGER
+from .values import EVERY_TYPE, LISTS, ColumnType, PropertyType, Types
 
 DEEPEST_VALUE: Final = 16
 """The deepest nesting of arithmetic."""
 LONGEST_VALUE: Final = 10_000
 """The most characters of a value as text."""
-SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
 
 Scalar = str | int | float | bool
 
@@ -49,7 +52,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function of :data:`ARITY` over its arguments."""
+    """A function of :data:`ARITY` or :data:`FUNCTIONS` over its arguments."""
 
     function: str
     arguments: tuple[Value, ...]
@@ -58,7 +61,7 @@ class Call:
 Value = Column | Literal | Call
 
 ARITY: Final = {"+": 2, "-": 2, "*": 2, "/": 2, "NEG": 1, "ABS": 1}
-"""The functions, with the numbers of their arguments."""
+"""The functions of arithmetic, with the numbers of their arguments."""
 
 _BINARY: Final[dict[type, str]] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
 _TYPES: Final[dict[type, PropertyType]] = {
@@ -97,6 +100,10 @@ def read(node: Any, width: int, depth: int = 0) -> Value | None:
             function, parts = "ABS" if isinstance(node, exp.Abs) else "NEG", [node.this]
         case _ if type(node) in _BINARY:
             function, parts = _BINARY[type(node)], [node.this, node.expression]
+        case exp.Anonymous() if (known := FUNCTIONS.get(str(node.this).upper())) is not None:
+            function, parts = str(node.this).upper(), list(node.expressions)
+            if not known.least <= len(parts) <= known.most:
+                return None
         case _:
             return None
     if depth == DEEPEST_VALUE:
@@ -155,12 +162,14 @@ def text(value: Value) -> str:
             return f"ABS({text(part)})"
         case Call("NEG", (part,)):
             return f"-{text(part)}" if isinstance(part, Column) else f"-({text(part)})"
+        case Call(function, parts) if function in FUNCTIONS:
+            return f"{function}({', '.join(map(text, parts))})"
         case Call(sign, parts):
             return f" {sign} ".join(map(_inner, parts))
 
 
 def _inner(value: Value) -> str:
-    nested = isinstance(value, Call) and value.function != "ABS"
+    nested = isinstance(value, Call) and value.function in ARITY and value.function != "ABS"
     return f"({text(value)})" if nested else text(value)
 
 
@@ -173,10 +182,17 @@ def normal(value: Value) -> Value | None:
     """
     if not isinstance(value, Call):
         return value
+    if value.function == functions.NOTHING:
+        return None
     parts = [normal(part) for part in value.arguments]
+    if value.function in LENIENT:
+        kept = [_NOTHING if part is None else part for part in parts]
+        return Call(value.function, tuple(kept))
     operands = [part for part in parts if part is not None]
     if len(operands) < len(parts):
         return None
+    if value.function in FUNCTIONS:
+        return _applied(value.function, operands)
     if any(isinstance(p, Literal) and p.type in ("string", "boolean") for p in operands):
         return None
     if all(isinstance(part, Literal) for part in operands):
@@ -187,6 +203,22 @@ def normal(value: Value) -> Value | None:
     if value.function == "ABS":
         operands = [_either_way(operands[0])]
     return Call(value.function, tuple(operands))
+
+
+def _applied(function: str, operands: list[Value]) -> Value | None:
+    """A strict function over values; computed if all of them are literals."""
+    kinds = functions.kinds_of(function, len(operands))
+    literals = [part for part in operands if isinstance(part, Literal)]
+    for part, kind in zip(operands, kinds, strict=True):
+        if isinstance(part, Literal) and kind not in ("any", kind_of(part.type)):
+            return None
+    if len(literals) < len(operands):
+        return Call(function, tuple(operands))
+    result = functions.applied(function, [part.value for part in literals])
+    return None if result is None else Literal(result)
+
+
+_NOTHING: Final = Call(functions.NOTHING, ())
 
 
 def _either_way(value: Value) -> Value:
@@ -202,6 +234,61 @@ def order(value: Value) -> tuple[bool, tuple[int, ...], str]:
     """The sort key of a value: its columns, literals last."""
     places = columns(value)
     return not places, places, text(value)
+
+
+def kind_of(column_type: ColumnType) -> functions.Kind:
+    """The kind of the values of a type: those of a kind are compared. Paths and lists are text."""
+    if column_type in ("integer", "number"):
+        return "number"
+    return "boolean" if column_type == "boolean" else "string"
+
+
+def types(value: Value, columns: Types) -> frozenset[ColumnType]:
+    """The types that a value may have over columns of such types; none if it is never known."""
+    match value:
+        case Column(position):
+            return columns[position]
+        case Literal():
+            return frozenset({value.type})
+        case Call("/"):
+            return frozenset({"number"})
+        case Call(function, parts) if function in FUNCTIONS:
+            return functions.types_of(function, [types(part, columns) for part in parts])
+        case Call(_, parts):
+            return functions.numeric_types([types(part, columns) for part in parts])
+
+
+def made_types(value: Value) -> frozenset[PropertyType]:
+    """The types that a value may have over columns of any types."""
+    places = columns(value)
+    found = types(value, (EVERY_TYPE,) * (1 + max(places, default=0)))
+    return frozenset(kind for kind in LISTS if kind in found)
+
+
+def unknown_without(value: Value, missing: Set[int]) -> bool:
+    """Whether a value is unknown for sure where all of the columns ``missing`` are."""
+    match value:
+        case Column(position):
+            return position in missing
+        case Literal():
+            return False
+        case Call(functions.NOTHING):
+            return True
+        case Call(functions.IS_KNOWN | functions.ALL_TRUE | functions.ANY_TRUE):
+            return False
+        case Call(functions.CHOOSE | functions.FIRST_KNOWN as function, parts):
+            results = functions.results_of(function, len(parts))
+            return all(unknown_without(parts[place], missing) for place in results)
+        case Call(_, parts):
+            return any(unknown_without(part, missing) for part in parts)
+
+
+def in_sql(value: Value) -> bool:
+    """Whether Spark SQL can compute a value with the same results."""
+    if not isinstance(value, Call):
+        return True
+    known = FUNCTIONS.get(value.function)
+    return (known is None or known.in_sql) and all(map(in_sql, value.arguments))
 
 
 def columns(value: Value) -> tuple[int, ...]:

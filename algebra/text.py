@@ -14,7 +14,7 @@
 ``W[w,b](S)``             a window over results of operators
 ``A[keys ; aggs](S)``     AGGREGATE, of rows with the same keys; perhaps at multiples of a period
 ``E[s,t;R](S,S1,..)``     WITNESS: with each row of ``S`` a path from ``s`` to ``t`` over ``R``
-``R[mode every p](S)``    REPORT
+``R[mode every p](S)``    REPORT; EVENT_REPORT: ``R[mode every 2 events](S,S1,..)``
 ``∅``                     the empty relation
 ========================  ==========================================================
 
@@ -29,11 +29,12 @@ from collections.abc import Callable, Iterator
 
 from sqlglot import exp
 
-from . import durations, regex, scalar
+from . import durations, notation, regex, scalar
 from .logical import (
     Aggregate,
     Compute,
     Empty,
+    EventReport,
     Filter,
     FilteredPattern,
     LogicalExpression,
@@ -129,8 +130,10 @@ class _Notation:
                 return f"A[{by} ; {', '.join(map(str, calls))}{at} ; partial]"
             case Witness():
                 return self._witness(e.operator, e.inputs[0].width)
-            case Report(mode, every):
-                return f"R[{mode} every {self._length(every)}]"
+            case Report(mode, every, start):
+                return f"R[{notation.report(mode, self._length(every), start)}]"
+            case EventReport(mode, events, start):
+                return f"R[{notation.report(mode, notation.events(events), start)}]"
             case Project(columns):
                 width = e.inputs[0].width
                 return f"C[{','.join(_column(column, width) for column in columns)}]"

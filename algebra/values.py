@@ -21,6 +21,8 @@ LISTS: Final[Mapping[PropertyType, ListType]] = {
 }
 """The type of lists of each type of values."""
 NUMBERS: Final[frozenset[ColumnType]] = frozenset({"integer", "number"})
+EVERY_TYPE: Final[frozenset[ColumnType]] = frozenset(LISTS)
+"""The types of properties."""
 Types = tuple[frozenset[ColumnType], ...]
 """For each column of a relation the types that its values may have."""
 
@@ -30,3 +32,9 @@ class StreamTypes(NamedTuple):
 
     vertex: VertexType
     properties: Mapping[str, PropertyType]
+
+
+def only_type(types: frozenset[ColumnType]) -> PropertyType | None:
+    """The one type of a property among types; None for several or none."""
+    found = [kind for kind in LISTS if kind in types]
+    return found[0] if len(found) == len(types) == 1 else None

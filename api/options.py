@@ -208,6 +208,17 @@ class QueryOptions(InputOptions):
         ),
     ] = None
     catalog: CatalogFile = None
+    param: Annotated[
+        list[str],
+        typer.Option(
+            "--param",
+            metavar="NAME=VALUE",
+            help="The value of the parameter $NAME of a query in Cypher: JSON, or else text. "
+            "Repeatable.",
+            default_factory=list,
+            show_default=False,
+        ),
+    ]
     window: Annotated[
         str | None,
         typer.Option(
@@ -316,9 +327,11 @@ class QueryOptions(InputOptions):
         """The options of the planner.
 
         Raises:
-            UsageError: if the file of constants cannot be used.
+            UsageError: if the file of constants cannot be used, or a parameter has no name or
+                value, or two values.
         """
         from ..planning.calibration import chosen_calibration
+        from .parameters import values_of
 
         calibration = chosen_calibration(self.constants)
         return PlanningOptions(
@@ -336,6 +349,7 @@ class QueryOptions(InputOptions):
             constants_origin=None if calibration is None else calibration.origin,
             feedback=self.feedback,
             sample=not self.no_sample,
+            parameters=values_of(self.param),
         )
 
     @property
@@ -354,6 +368,7 @@ _ONLY_FOR_PLANNING = frozenset(
         "language",
         "time_unit",
         "vertex_type",
+        "param",
         "window",
         "slide",
         "disable_rule",

@@ -30,6 +30,8 @@ SEARCHED = (
     "Table 5.1 Q5",
     "Table 5.1 Q7",
     "chain 8, ends kept",
+    "chain 12, ends kept",
+    "chain 5, ten conditions",
     "cycle 6, all kept",
     "star 6, two kept",
     "clique 6 (star, all kept)",

@@ -144,6 +144,7 @@ def cases() -> list[Case]:
         Case("a|b, joined thrice", _UNIONS),
         Case("star 8 of one label, all kept", pattern(star(8), label="a")),
         Case("chain 5, ten conditions", _CONDITIONS, 100.0),
+        Case("(!a)+ over 31 labels", "Answer(x, y) <- x (!a)+ y.\n"),
     ]
     return [replace(case, text=case.text + WINDOW + "\n") for case in found]
 

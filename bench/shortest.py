@@ -3,7 +3,8 @@
 The edges are those of the bundled MathOverflow, valid in a window that ends at the last edge. One
 row is the length of each pair, the other all shortest paths of each pair. SHORTEST_PATH takes the
 edges and gives its rows, texts of the paths among them; networkx walks over the same graph, one
-source after the other, and drops what it finds. Both are measured in processor time.
+source after the other, and drops what it finds. Both are measured in processor time, in turns after
+a first run: the median of the rounds, with the smallest and the largest.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from time import process_time
 from typing import Annotated, Any
@@ -22,7 +24,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from bench.measuring import headline, machine, save
+from bench.measuring import Spread, headline, machine, save
 from bench.streams import files, load
 from headrace.algebra import regex
 from headrace.algebra.automaton import minimal_dfa
@@ -35,20 +37,16 @@ from headrace.executor.operators.shortest_path import ShortestPathOperator
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What is computed, its rows, and the processor seconds of both."""
+    """What is computed, its rows, the processor seconds of both, and by how much ours are fewer."""
 
     what: str
     vertices: int
     edges: int
     rows: int
-    seconds: float
+    seconds: Spread
     networkx_rows: int
-    networkx_seconds: float
-
-    @property
-    def factor(self) -> float:
-        """How many times as long networkx takes."""
-        return self.networkx_seconds / self.seconds
+    networkx_seconds: Spread
+    factor: Spread
 
 
 def path_of(*, all_paths: bool) -> ShortestPath:
@@ -91,7 +89,7 @@ def _cpu(action: Callable[[], int]) -> tuple[int, float]:
     return outcome, process_time() - start
 
 
-def rows_of(window: int) -> Iterator[Row]:
+def rows_of(window: int, rounds: int) -> Iterator[Row]:
     """Measures both rows over the edges of the last ``window`` seconds."""
     edges = load(files(None))
     times = np.asarray(edges["ts"])
@@ -102,32 +100,37 @@ def rows_of(window: int) -> Iterator[Row]:
     )
     for what, all_paths in (("lengths", False), ("all shortest paths", True)):
         path = path_of(all_paths=all_paths)
-        evaluated(path, pairs.slice(0, 5))  # compiles the kernels
-        rows, seconds = _cpu(lambda path=path: evaluated(path, pairs))  # type: ignore[misc]
-        theirs, slow = _cpu(
-            lambda all_paths=all_paths: of_networkx(graph, all_paths=all_paths)  # type: ignore[misc]
-        )
-        yield Row(what, len(graph), len(pairs), rows, seconds, theirs, slow)
+        rows = evaluated(path, pairs)  # compiles the kernels
+        theirs, runs = 0, []
+        for _ in range(rounds):
+            _, ours = _cpu(partial(evaluated, path, pairs))
+            theirs, slow = _cpu(partial(of_networkx, graph, all_paths=all_paths))
+            runs.append((ours, slow))
+        yield Row(
+            what, len(graph), len(pairs), rows, Spread.of([ours for ours, _ in runs]), theirs,
+            Spread.of([slow for _, slow in runs]), Spread.of([b / a for a, b in runs]),
+        )  # fmt: skip
 
 
 def main(
     *,
     window: Annotated[str, typer.Option(help="How long an edge is valid.")] = "7d",
+    rounds: Annotated[int, typer.Option(min=1, help="Runs of each.")] = 5,
     out: Annotated[Path | None, typer.Option(help="Write the results here, as JSON.")] = None,
 ) -> None:
     """Measures shortest paths of the bundled MathOverflow beside networkx."""
     console = Console(width=None if Console().is_terminal else 200)
     console.print(headline(machine()))
-    rows = list(rows_of(ticks(window, "second")))
-    save(out, "shortest", {"window": window}, rows)
+    rows = list(rows_of(ticks(window, "second"), rounds))
+    save(out, "shortest", {"window": window, "rounds": rounds}, rows)
     table = Table(title=f"MathOverflow, the last {window}")
     for column in ("what", "vertices", "edges", "rows", "s", "networkx, rows", "s", "factor"):
         table.add_column(column, justify="left" if column == "what" else "right")
     for row in rows:
         table.add_row(
             row.what, f"{row.vertices:,}", f"{row.edges:,}", f"{row.rows:,}",
-            f"{row.seconds:.4f}", f"{row.networkx_rows:,}", f"{row.networkx_seconds:.3f}",
-            f"{row.factor:,.0f}",
+            row.seconds.text(4), f"{row.networkx_rows:,}", row.networkx_seconds.text(3),
+            row.factor.text(1),
         )  # fmt: skip
     console.print(table)
 

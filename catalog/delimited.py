@@ -201,7 +201,9 @@ class _Rows:
             self.malformed.append(Malformed(line, _why(error, text), as_text(text)))
             return
         if len(row) != self.fields:
-            reason = f"expected {self.fields} fields, found {len(row)}"
+            # A line that is one field has perhaps another separator.
+            by = f" separated by {self.separator!r}" if len(row) == 1 else ""
+            reason = f"expected {self.fields} fields{by}, found {len(row)}"
             self.malformed.append(Malformed(line, reason, as_text(text)))
             return
         self.lines.append(line)

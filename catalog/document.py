@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import (
     AfterValidator,
@@ -22,20 +22,18 @@ from pydantic import (
 from ..algebra import durations
 from ..algebra.window import LONGEST_WINDOW
 from .model import (
-    FILE_FORMATS,
-    LIVE_FORMATS,
     ROLES,
     Catalog,
     PropertyType,
     SampleFile,
-    Source,
     Stream,
     VertexType,
     View,
     roles_of,
 )
 from .shape_errors import DocumentPath, PlacedError, did_you_mean, shape_errors
-from .sinks_document import OptionText, SinkName, SinkShape, sink_document
+from .sinks_document import SinkName, SinkShape, sink_document
+from .source_document import SourceShape, merges_by_default, source_document
 from .statistics_document import (
     MOST_JOINT_ENTRIES,
     JointShape,
@@ -59,68 +57,8 @@ class CatalogError(ValueError):
         self.place = place
 
 
-class _Source(Shape):
-    format: Text
-    path: Text | list[Text] | dict[Text, Text | list[Text]] = Field(default_factory=list)
-    options: dict[str, OptionText] = Field(default_factory=dict)
-    follow: bool = False
-    value: Literal["json", "csv"] | None = None
-    fields: list[Text] = Field(default_factory=list)
-
-    @property
-    def paths(self) -> list[tuple[str | None, str]]:
-        """(label, path) of each path, in the order of the document."""
-        groups = self.path.items() if isinstance(self.path, dict) else [(None, self.path)]
-        return [
-            (label, path)
-            for label, group in groups
-            for path in ([group] if isinstance(group, str) else group)
-        ]
-
-    @model_validator(mode="after")
-    def _one_label_each(self) -> _Source:
-        paths = [path for _, path in self.paths]
-        for path in paths:
-            if paths.count(path) > 1:
-                raise PlacedError(("path",), f"{path} is given twice")
-        return self
-
-    @field_validator("format")
-    @classmethod
-    def _format(cls, name: str) -> str:
-        formats = (*FILE_FORMATS, *LIVE_FORMATS)
-        if name not in formats:
-            raise ValueError(f"{name} is not a known format; expected one of {', '.join(formats)}")
-        return name
-
-    @model_validator(mode="after")
-    def _live(self) -> _Source:
-        if self.follow and self.format not in FILE_FORMATS:
-            raise PlacedError(
-                ("follow",),
-                f"it is for folders of files: {', '.join(FILE_FORMATS)}; {self.format} is live "
-                "already",
-            )
-        if (self.value is not None or self.fields) and self.format in FILE_FORMATS:
-            raise ValueError("value and fields are for messages, and not for files")
-        if self.fields and self.value != "csv":
-            raise PlacedError(("fields",), "only messages of CSV (value: csv) have fields in order")
-        return self
-
-    def source(self) -> Source:
-        return Source(
-            self.format,
-            tuple(path for _, path in self.paths),
-            MappingProxyType(dict(self.options)),
-            MappingProxyType({path: label for label, path in self.paths if label is not None}),
-            self.follow,
-            self.value,
-            tuple(self.fields),
-        )
-
-
 class _Stream(Shape):
-    source: _Source | None = None
+    source: SourceShape | None = None
     columns: dict[Text, Text] = Field(default_factory=dict)
     label: Text | None = None
     open_labels: bool = False
@@ -130,6 +68,7 @@ class _Stream(Shape):
     deletions: bool = False
     stored: bool = False
     vertices: bool = False
+    merge: bool | None = None
     properties: dict[Text, PropertyType] = Field(default_factory=dict)
     labels: dict[Text, StatisticsShape] = Field(default_factory=dict)
 
@@ -173,6 +112,8 @@ class _Stream(Shape):
                 )
         if self.stored and self.deletions:
             raise PlacedError(("deletions",), "a stored graph does not change")
+        if self.stored and self.merge:
+            raise PlacedError(("merge",), "rows without times have no newest one")
         if self.stored and self.delay:
             raise PlacedError(("delay",), "a stored graph has no times, and so no delay")
         if self.stored and "ts" in self.columns:
@@ -185,6 +126,25 @@ class _Stream(Shape):
             raise PlacedError(
                 ("labels",), f"expected statistics of {self.label}, the stream's label"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _graphs_fit(self) -> _Stream:
+        source = None if self.source is None else self.source.source()
+        if source is None or not source.of_graphs:
+            return self
+        if self.label is not None:
+            raise PlacedError(("label",), "nodes and relationships of events have their own labels")
+        if source.path_labels:
+            raise PlacedError(
+                ("source", "path"), "nodes and relationships of events have their own labels"
+            )
+        allowed = (*self.properties, *(["ts"] if source.layout == "seraph" else []))
+        for name in self.columns:
+            if name not in allowed:
+                raise PlacedError(
+                    ("columns", name), "the layout of the events says where they have it"
+                )
         return self
 
     @model_validator(mode="after")
@@ -221,10 +181,13 @@ class _Stream(Shape):
         return self
 
     def value(self, name: str) -> Stream:
+        """The stream."""
+        source = None if self.source is None else self.source.source()
+        by_default = merges_by_default(source, self.stored)
         return Stream(
             name=name,
             labels=MappingProxyType({k: s.value(self.stored) for k, s in self.labels.items()}),
-            source=self.source.source() if self.source else None,
+            source=source,
             columns=MappingProxyType(dict(self.columns)),
             label=self.label,
             open_labels=self.open_labels,
@@ -234,6 +197,7 @@ class _Stream(Shape):
             deletions=self.deletions,
             stored=self.stored,
             vertices=self.vertices,
+            merge=by_default if self.merge is None else self.merge,
             properties=MappingProxyType(dict(self.properties)),
         )
 
@@ -339,7 +303,7 @@ def _view_document(view: View) -> dict[str, Any]:
 def _stream_document(stream: Stream, time_unit: str) -> dict[str, Any]:
     document: dict[str, Any] = {}
     if stream.source is not None:
-        document["source"] = _source_document(stream.source)
+        document["source"] = source_document(stream.source)
     if stream.columns:
         document["columns"] = dict(stream.columns)
     if stream.label is not None:
@@ -347,6 +311,8 @@ def _stream_document(stream: Stream, time_unit: str) -> dict[str, Any]:
     for name in ("open_labels", "deletions", "stored", "vertices"):
         if getattr(stream, name):
             document[name] = True
+    if stream.merge != merges_by_default(stream.source, stream.stored):
+        document["merge"] = stream.merge
     if stream.vertex_type != "string":
         document["vertex_type"] = stream.vertex_type
     if stream.delay:
@@ -361,30 +327,6 @@ def _stream_document(stream: Stream, time_unit: str) -> dict[str, Any]:
             for label, statistics in stream.labels.items()
         }
     return document
-
-
-def _source_document(source: Source) -> dict[str, Any]:
-    document: dict[str, Any] = {"format": source.format}
-    if source.path_labels:
-        grouped: dict[str, list[str]] = {}
-        for path in source.path:
-            grouped.setdefault(source.path_labels[path], []).append(path)
-        document["path"] = {label: _one_or_all(paths) for label, paths in grouped.items()}
-    elif source.path:
-        document["path"] = _one_or_all(list(source.path))
-    if source.options:
-        document["options"] = dict(source.options)
-    if source.follow:
-        document["follow"] = True
-    if source.value is not None:
-        document["value"] = source.value
-    if source.fields:
-        document["fields"] = list(source.fields)
-    return document
-
-
-def _one_or_all(paths: list[str]) -> str | list[str]:
-    return paths[0] if len(paths) == 1 else paths
 
 
 def _readable(error: ValidationError) -> CatalogError:

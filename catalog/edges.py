@@ -1,9 +1,9 @@
 """The one reader of edge files.
 
-In: files of CSV with or without a header, JSON lines or Parquet, plain or gzip, and the names of
-their columns. Out: record batches with columns src, trg, label, ts in the order of the file, and
-every rejected row with its place, reason and text. The size of a block bounds the memory, not the
-size of the file.
+In: files of CSV with or without a header, JSON lines, events that are graphs, or Parquet, plain or
+gzip, and the names of their columns. Out: record batches with columns src, trg, label, ts in the
+order of the file, and every rejected row with its place, reason and text. The size of a block
+bounds the memory, not the size of the file.
 
 Properties follow as further columns of their declared types. A missing or empty value is null. A
 value of another type rejects its row.
@@ -18,7 +18,7 @@ from typing import Literal
 
 import pyarrow as pa
 
-from . import delimited, json_lines, parquet
+from . import delimited, graph_events, json_lines, parquet
 from .lines import Block, EdgeFileError, Progress, blocks, has_blank_lines_alone
 from .model import ROLES, PropertyType, VertexType, roles_of
 from .raw import RawRows
@@ -39,7 +39,7 @@ __all__ = [
     "roles_in",
 ]
 
-Format = Literal["csv", "json", "parquet"]
+Format = Literal["csv", "json", "graph", "parquet"]
 
 _ENDINGS: Mapping[str, Format] = {
     ".csv": "csv",
@@ -64,7 +64,8 @@ class EdgeFile:
 
     Attributes:
         path: the file.
-        format: csv, json or parquet.
+        format: csv, json, graph or parquet.
+        layout: the layout of events that are graphs.
         label: the label of every row; None if a column holds it.
         columns: the file's names of roles (``src``, ``trg``, ``label``, ``ts``, ``op``, or ``id``)
             and properties. A role or property that is absent here has a column of its own name;
@@ -98,6 +99,7 @@ class EdgeFile:
     stored: bool = False
     vertices: bool = False
     properties: Mapping[str, PropertyType] = field(default_factory=lambda: MappingProxyType({}))
+    layout: graph_events.Layout = "seraph"
     origin: Literal["options", "catalog"] = field(default="options", compare=False)
 
     def __post_init__(self) -> None:
@@ -214,15 +216,15 @@ def read_all(
 def read_messages(file: EdgeFile, messages: Sequence[bytes]) -> Iterator[tuple[list[str], RawRows]]:
     """The raw rows of messages in the layout of a text file, with the role of each column.
 
-    Each message is one row, and its position is its line number; an empty message is not a row. The
-    fields of CSV are ``file.names``.
+    Each message is one row, or the rows of one event, and its position is their line number; an
+    empty message is not a row. The fields of CSV are ``file.names``.
 
     Raises:
         EdgeFileError: if a required column is missing.
     """
     if file.format != "csv":
         lines = [message.strip().replace(b"\n", b" ") for message in messages]
-        yield from _raw_json(file, iter([Block(0, b"\n".join(lines))]))
+        yield from _raw_text(file, iter([Block(0, b"\n".join(lines))]))
         return
     names = file.names or ()
     roles = roles_in(file, names)
@@ -233,7 +235,12 @@ def read_messages(file: EdgeFile, messages: Sequence[bytes]) -> Iterator[tuple[l
 def _raw(file: EdgeFile, on_progress: Progress | None) -> Iterator[tuple[list[str], RawRows]]:
     if file.format == "parquet":
         return _raw_parquet(file, on_progress)
-    lines = blocks(file.path, on_progress)
+    return _raw_text(file, blocks(file.path, on_progress))
+
+
+def _raw_text(file: EdgeFile, lines: Iterator[Block]) -> Iterator[tuple[list[str], RawRows]]:
+    if file.format == "graph":
+        return _raw_graphs(file, lines)
     return _raw_csv(file, lines) if file.format == "csv" else _raw_json(file, lines)
 
 
@@ -270,6 +277,20 @@ def _raw_json(file: EdgeFile, source: Iterator[Block]) -> Iterator[tuple[list[st
     roles += file.properties
     for raw in json_lines.rows_of(source, column_names, properties):
         yield roles, raw
+
+
+def _raw_graphs(file: EdgeFile, source: Iterator[Block]) -> Iterator[tuple[list[str], RawRows]]:
+    roles = [*_ends(file), "label", "op", *([] if file.stored else ["ts"])]
+    properties = [_name(file, name) for name in file.properties]
+    for raw in graph_events.rows_of(
+        source,
+        file.layout,
+        roles,
+        properties,
+        vertices=file.vertices,
+        time=file.columns.get("ts"),
+    ):
+        yield [*roles, *file.properties], raw
 
 
 def _raw_parquet(
@@ -331,7 +352,7 @@ def _is_empty(file: EdgeFile) -> bool:
     match file.format:
         case "csv":
             return has_blank_lines_alone(file.path)
-        case "json":
+        case "json" | "graph":
             return next(blocks(file.path), None) is None
         case _:
             return False

@@ -179,6 +179,7 @@ def layout_of(stream: Stream, path: str, time_unit: str) -> EdgeFile:
         stored=stream.stored,
         vertices=stream.vertices,
         properties=stream.properties,
+        layout=source.layout,
         origin="catalog",
     )
 

@@ -114,11 +114,12 @@ def _message_layout(stream: Stream, source: Source, time_unit: str) -> EdgeFile:
         layout = replace(layout, path=stream.name, format="csv", header=False, names=source.fields)
         roles_in(layout, source.fields)
         return layout
-    return replace(layout, path=stream.name, format="json", separator=",")
+    layout = replace(layout, path=stream.name, format="json", separator=",")
+    return replace(layout, format="graph") if source.of_graphs else layout
 
 
 def edges_of_messages(layout: EdgeFile, messages: Sequence[bytes | None]) -> Received:
-    """The edges of messages; each message is one row.
+    """The edges of messages; each message is one row, or the rows of one event.
 
     A JSON object may span several lines, and a quoted value of CSV may hold line ends.
     """

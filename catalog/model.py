@@ -46,11 +46,12 @@ ROLES = ("src", "trg", "label", "ts", "op")
 VERTEX_ROLES = ("id", "label", "ts", "op")
 """The roles that columns of vertices may fill."""
 
-FILE_FORMATS: Mapping[str, Literal["csv", "json", "parquet"]] = {
+FILE_FORMATS: Mapping[str, Literal["csv", "json", "graph", "parquet"]] = {
     "csv": "csv",
     "json": "json",
     "jsonl": "json",
     "ndjson": "json",
+    "graph": "graph",
     "parquet": "parquet",
 }
 """The formats of files by their names in a catalog."""
@@ -202,8 +203,9 @@ class Source:
         options: options of the reader, by name.
         path_labels: the label of the rows of each path; empty if labels come from elsewhere.
         follow: whether ``path`` is a folder that is followed for new files.
-        value: the format of a text message, json or csv.
+        value: the format of a text message: json, csv or graph.
         fields: the fields of a message of CSV, in order.
+        layout: the layout of events that are graphs.
     """
 
     format: str
@@ -211,13 +213,19 @@ class Source:
     options: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     path_labels: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     follow: bool = False
-    value: Literal["json", "csv"] | None = None
+    value: Literal["json", "csv", "graph"] | None = None
     fields: tuple[str, ...] = ()
+    layout: Literal["seraph", "neo4j"] = "seraph"
 
     @property
     def live(self) -> bool:
         """Whether the source never ends, as all do except files that are read once."""
         return self.follow or self.format not in FILE_FORMATS
+
+    @property
+    def of_graphs(self) -> bool:
+        """Whether its rows are in events that are graphs."""
+        return "graph" in (self.format, self.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +248,8 @@ class Stream:
         deletions: whether rows may delete edges.
         stored: whether the stream is a stored graph, whose edges never expire.
         vertices: whether the rows are vertices.
+        merge: whether the rows of a vertex, or of an edge with its id, are one with the newest
+            properties.
         properties: the types of properties by name; each property may be missing.
     """
 
@@ -255,6 +265,7 @@ class Stream:
     deletions: bool = False
     stored: bool = False
     vertices: bool = False
+    merge: bool = False
     properties: Mapping[str, PropertyType] = field(default_factory=lambda: MappingProxyType({}))
 
     @property

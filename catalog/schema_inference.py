@@ -19,7 +19,7 @@ from types import MappingProxyType
 import pyarrow as pa
 
 from ..algebra.values import PropertyType
-from . import delimited, parquet
+from . import delimited, graph_events, parquet
 from .edges import EdgeFile
 from .lines import blocks
 from .model import ROLES
@@ -136,8 +136,8 @@ def _columns(file: EdgeFile) -> Iterator[_FileColumn]:
         for name, kind in _of_parquet(file.path):
             yield _FileColumn(name, kind)
         return
-    columns = _of_csv(file) if file.format == "csv" else _of_json(file)
-    for name, texts in columns.items():
+    read = {"csv": _of_csv, "json": _of_json, "graph": _of_graphs}
+    for name, texts in read[file.format](file).items():
         yield _column(name, pa.array(texts, pa.string()))
 
 
@@ -178,12 +178,39 @@ def _of_json(file: EdgeFile) -> dict[str, list[str]]:
             members = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        for name, value in members.items() if isinstance(members, dict) else ():
-            if isinstance(value, list | dict):
-                nested.add(name)
-            elif value is not None:
-                text = value if isinstance(value, str) else json.dumps(value)
-                columns.setdefault(name, []).append(text)
+        if isinstance(members, dict):
+            _add(columns, nested, members)
+    return {name: texts for name, texts in columns.items() if name not in nested}
+
+
+def _add(columns: dict[str, list[str]], nested: set[str], members: Mapping[str, object]) -> None:
+    """Adds the text of each member to its column; ``nested`` are those of lists and objects."""
+    for name, value in members.items():
+        if isinstance(value, list | dict):
+            nested.add(name)
+        elif value is not None:
+            text = value if isinstance(value, str) else json.dumps(value)
+            columns.setdefault(name, []).append(text)
+
+
+def _of_graphs(file: EdgeFile) -> dict[str, list[str]]:
+    """The properties of the nodes or relationships of events, and their times."""
+    columns: dict[str, list[str]] = {}
+    nested: set[str] = set()
+    for line in itertools.islice(_lines(file), ROWS):
+        try:
+            elements = graph_events.elements_of(
+                graph_events.event_of(line), file.layout, file.vertices, file.columns.get("ts")
+            )
+        except graph_events.UnfitError:
+            continue
+        for element in elements:
+            values = {
+                name: graph_events.single_value(value) for name, value in element.properties.items()
+            }
+            values["ts"] = element.time
+            values |= {} if element.op == "+" else {"op": element.op}
+            _add(columns, nested, values)
     return {name: texts for name, texts in columns.items() if name not in nested}
 
 

@@ -16,7 +16,16 @@ from dataclasses import replace
 from math import inf, log2, prod
 
 from ..algebra import scalar
-from ..algebra.logical import Aggregate, PartialAggregate, Report, Shortest, Top, Witness
+from ..algebra.aggregates import ReportMode
+from ..algebra.logical import (
+    Aggregate,
+    EventReport,
+    PartialAggregate,
+    Report,
+    Shortest,
+    Top,
+    Witness,
+)
 from ..algebra.window import Window
 from ..catalog.model import LabelStatistics, PropertyType
 from .characteristics import LARGEST, Characteristics
@@ -251,15 +260,27 @@ def witnessed(source: Characteristics, witness: Witness, reading: Reading) -> Ch
 
 def reported(source: Characteristics, report: Report) -> Characteristics:
     """ρ, which the thesis does not have: once a period all valid rows, or at most the new ones."""
-    rate = source.population / report.every
-    if report.mode != "snapshot":
+    return _once_a_period(source, report.mode, float(report.every))
+
+
+def reported_at_events(
+    source: Characteristics, events: Sequence[Characteristics], report: EventReport
+) -> Characteristics:
+    """ρ at events: a tick has one event at most, however many rows arrive then."""
+    rate = min(sum(rows.arrival_rate for rows in events), 1.0)
+    period = report.events / rate if rate else LARGEST
+    return _once_a_period(source, report.mode, min(period, LARGEST))
+
+
+def _once_a_period(source: Characteristics, mode: ReportMode, period: float) -> Characteristics:
+    rate = source.population / period
+    if mode != "snapshot":
         rate = min(rate, source.arrival_rate)
-    population = rate * report.every
     return replace(
         source,
         arrival_rate=rate,
-        validity=float(report.every),
-        population=population,
+        validity=period,
+        population=rate * period,
         repeats=1.0,
     )
 

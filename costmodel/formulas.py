@@ -390,6 +390,14 @@ REPORT = Formula(
 )
 """Ours: a row is kept while it is valid, and looked up when it comes and when it goes. A value that
 is reported is checked: whether it is valid, and was at the last report."""
+EVENT_REPORT = Formula(
+    None,
+    "ri re p rO Uh Upq Ph Csigma CO",
+    "I = Uh + Upq · log(p)",
+    "E = Uh + Upq · log(p)",
+    "cost = ri · (I + E + 2 · Ph) + re · Csigma + rO · (Csigma + CO)",
+)
+"""Ours: as REPORT, and the time of each row of an event is looked at."""
 EXCHANGE = Formula(None, "ri w net", "cost = ri · w · net")
 """Ours: rows that cross the network at the partition that sends or receives most. That is one in N
 of the rows when they are hashed to N partitions, all of them when they are broadcast to each."""

@@ -16,7 +16,7 @@ from .characteristics import LARGEST, Characteristics
 from .columns import Column
 from .derived import Reading, combinations, derived, different_values, of_values
 from .estimates import filtered, projected
-from .joint import chosen, matches
+from .joint import chosen, matched_share, matches
 from .selectivity import condition
 
 
@@ -127,19 +127,22 @@ def rows_of_key(keys: Sequence[int], left: Characteristics) -> float:
 def unmatched(
     join: AntiJoin, inputs: Sequence[Characteristics], reading: Reading
 ) -> Characteristics:
-    """The rows of an anti-join: those of the first input that its semi-join with the second leaves.
+    """The rows of an anti-join: those of the first input whose key the second does not have.
 
-    With p1 valid rows, of which the semi-join has m, a share f = 1 - m/p1 is without a match: f·r1
-    rows begin as they arrive. Each key that ends lets its m/d matched rows begin, where d are the
-    valid keys; as many keys end as begin. The validity is p/r.
+    Of p1 valid rows m have a match (:func:`headrace.costmodel.joint.matched_share`; by the thesis,
+    the semi-join's population). A share f = 1 - m/p1 is without one: f·r1 rows begin as they
+    arrive. Each key that ends lets its m/d matched rows begin, where d are the valid keys; as many
+    keys end as begin. The validity is p/r.
     """
     left, right = inputs
+    width = len(left.distinct)
     if reading.set_semantics:
         left, right = of_values(left), of_values(right)
-    width = len(left.distinct)
-    pattern = Pattern(join.bindings, join.bindings[0])
-    semi = joined(pattern, (left, right), reading)
-    matched = min(semi.population, left.population)
+        shared = [(column, k) for k, column in enumerate(join.keys)]
+        matched = left.population * matched_share(left, right, shared)
+    else:
+        semi = joined(Pattern(join.bindings, join.bindings[0]), (left, right), reading)
+        matched = min(semi.population, left.population)
     share = 1 - matched / left.population if left.population else 1.0
     keys = different_values(right.population, combinations(right.distinct))
     anew = begun_keys(right) * matched / keys if keys else 0.0

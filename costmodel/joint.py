@@ -8,18 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import expm1, inf
+from math import expm1, inf, log1p, sqrt
 
 from ..catalog.model import End, Joint, LabelStatistics
 from .characteristics import Characteristics
 from .columns import Column, Columns
-from .derived import different_values
+from .derived import combinations, different_values
 from .selectivity import equal_columns
 
 MOST_ENDS = 16
 """The most ends of a column of a union that has joint statistics."""
 _REPEATED = 0.999
 """Edges are taken as without repeats above this share of distinct pairs."""
+_ALL_KEYS = 1 - 1e-12
+"""The largest share of keys that are valid, of which a number of draws follows."""
+_EVEN = 1e-9
+"""Rows are taken as evenly divided over the keys below this excess of their variance."""
+_UNSEEN = 0.5
+"""The assumed shared values of columns that share none in the measured part of the stream."""
 _STEPS = 60
 """The halvings of the search for a number of pairs; more than the precision of a float."""
 
@@ -55,6 +61,64 @@ def matches(
         selectivity *= match
     distinct = tuple([joined.get((i, j), min(values[i], values[j])) for i, j in output])
     return selectivity, distinct, tuple([columns[i] for i, _ in output])
+
+
+def matched_share(
+    left: Characteristics, right: Characteristics, shared: Sequence[tuple[int, int]]
+) -> float:
+    """The share of the rows of an input whose key is valid in another one, which has keys alone.
+
+    The d valid ones of V keys are those of n = -V·ln(1 - d/V) drawn rows (Cardenas), of which a row
+    meets n·s on average, s being the selectivity. A share c of the rows on the left has a key that
+    occurs on the right at all, and such a row meets k = n·s/c. With Poisson numbers 1 - e^-k of
+    them meet any. Rows are more uneven by the skew of degrees: with negative binomial numbers of
+    the same mean, which vary 1 + t times as much as Poisson's, t = n·(skew - 1)/V, it is
+    1 - (1 + t)^(-k/t).
+
+    Args:
+        left: the input whose rows are matched.
+        right: the keys; all of its columns are joined.
+        shared: the joined positions, on the left and on the right.
+    """
+    keys = combinations(right.distinct)
+    rows = -keys * log1p(-min(right.population / keys, _ALL_KEYS))
+    columns, others = _padded(left), _padded(right)
+    partners, common, skew = rows, 1.0, 1.0
+    for i, j in shared:
+        values, pair = (left.distinct[i], right.distinct[j]), (columns[i], others[j])
+        partners *= _match(values, *pair)[0]
+        common *= _common_rows(values, *pair)
+        if len(shared) == 1:
+            skew = _skew(keys, others[j])
+    uneven = rows * (skew - 1) / keys
+    if uneven > _EVEN:
+        partners *= log1p(uneven) / uneven
+    return -common * expm1(-partners / common)
+
+
+def _skew(values: float, column: Column | None) -> float:
+    """The mean square of the rows of a value over the square of their mean; 1 if unknown.
+
+    With joint statistics it is V times the probability that two rows of the column meet.
+    """
+    if column is None:
+        return 1.0
+    joint = _joint(column, column)
+    return max(values * joint[0] if joint is not None else column.skew or 1.0, 1.0)
+
+
+def _common_rows(values: tuple[float, float], left: Column | None, right: Column | None) -> float:
+    """The share of the rows on the left with a value that occurs on the right at all.
+
+    Without joint statistics the values of one column contain those of the other. With them, the
+    share of the values is known. Frequent values are shared more often, so that of the rows lies
+    between it and 1: their geometric mean is taken.
+    """
+    of_left = max(values[0], 1.0)
+    joint = None if left is None or right is None else _joint(left, right)
+    if joint is None:
+        return min(max(values[1], 1.0) / of_left, 1.0)
+    return min(sqrt(max(joint[1], _UNSEEN) / of_left), 1.0)
 
 
 def chosen(source: Characteristics, positions: Sequence[int]) -> Columns:

@@ -57,6 +57,15 @@ COSTS[physical.ReportRows] = lambda m, o, out, i: (
     formulas.REPORT,
     (i[0].arrival_rate, i[0].population, out.arrival_rate),
 )
+COSTS[physical.EventReportRows] = lambda m, o, out, i: (
+    formulas.EVENT_REPORT,
+    (
+        i[0].arrival_rate,
+        sum(rows.arrival_rate for rows in i[1:]),
+        i[0].population,
+        out.arrival_rate,
+    ),
+)
 COSTS[physical.TopRows] = lambda m, o, out, i: (
     formulas.TOP,
     (
@@ -80,11 +89,11 @@ COSTS[physical.ToKernel] = lambda m, o, out, i: (
 @COSTS.add(physical.AggregateRows)
 def _(m: CostModel, o: physical.AggregateRows, out: Characteristics, i: Inputs) -> Applied:
     rows = i[0].arrival_rate, i[0].population
-    ordered = sum(function in ORDERING for function, _ in o.aggregates)
+    ordered = sum(call.function in ORDERING for call in o.calls)
     if not o.collects:
         values = (*rows, len(o.aggregates), ordered, out.arrival_rate)
         return formulas.AGGREGATE, values
-    lists = sum(function in COLLECTING for function, _ in o.aggregates)
+    lists = sum(call.function in COLLECTING for call in o.calls)
     values_of_list = i[0].population / max(out.population, 1.0)
     sizes = (len(o.aggregates), ordered, lists, values_of_list)
     return formulas.AGGREGATE_WITH_LISTS, (*rows, *sizes, out.arrival_rate)

@@ -95,4 +95,5 @@ ESTIMATES[logical.PartialAggregate] = lambda m, o, i: estimates.aggregated_parti
 )
 ESTIMATES[logical.Top] = lambda m, o, i: estimates.first_rows(i[0], o, m.parallelism)
 ESTIMATES[logical.Witness] = lambda m, o, i: estimates.witnessed(i[0], o, m.reading)
+ESTIMATES[logical.EventReport] = lambda m, o, i: estimates.reported_at_events(i[0], i[1:], o)
 ESTIMATES[logical.Report] = lambda m, o, i: estimates.reported(i[0], o)

@@ -15,6 +15,7 @@ from math import prod
 from ..algebra.logical import (
     Aggregate,
     AntiJoin,
+    EventReport,
     LeftJoin,
     LogicalOperator,
     PartialAggregate,
@@ -42,7 +43,7 @@ def retracted_share(
             return 1.0 if retracts else 0.0
         case PartialAggregate(every=every):
             return 1.0 if every is None else 0.0
-        case Report():
+        case Report() | EventReport():
             return 0.0
         case Union():
             return retractions_per_row(inputs)

@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, reduce
+from math import prod
 from typing import Any
 
 from sqlglot import exp
 
+from ..algebra import functions
 from ..algebra.predicate import Predicate
 from .columns import Columns
 from .measured_selectivity import Measured, measured
@@ -140,6 +142,9 @@ def _at_most(column: int, most: float) -> Callable[[Distinct], Distinct]:
 
 
 def _equal(node: Node) -> Condition:
+    if isinstance(node.left, exp.Anonymous) and isinstance(node.right, exp.Boolean):
+        true = _truth_of(node.left)
+        return _constant(true if node.right.this else 1 - true)
     sides = [column for column in (_column(node.left), _column(node.right)) if column is not None]
     if not sides:
         return _constant(EQUALITY)
@@ -157,6 +162,27 @@ def _equal(node: Node) -> Condition:
         return tuple(fewer if i in (left, right) else v for i, v in enumerate(before))
 
     return Condition(lambda d: equal_columns(d[left], d[right]), distinct)
+
+
+def _truth_of(call: Node) -> float:
+    """The part of the rows for which a function that gives truth values is true."""
+    name = str(call.this).upper()
+    match name:
+        case functions.EQUAL | functions.UNEQUAL:
+            return EQUALITY if name == functions.EQUAL else 1 - EQUALITY
+        case functions.LESS | functions.AT_MOST:
+            return RANGE
+        case functions.IS_KNOWN:
+            return 1 - NULL
+        case functions.OPPOSITE | functions.ALL_TRUE | functions.ANY_TRUE:
+            parts = [
+                _truth_of(part) if isinstance(part, exp.Anonymous) else UNKNOWN
+                for part in call.expressions
+            ]
+            if name == functions.OPPOSITE:
+                return 1 - parts[0]
+            return prod(parts) if name == functions.ALL_TRUE else 1 - prod(1 - p for p in parts)
+    return LIKE if name.startswith("TEXT_") else UNKNOWN
 
 
 def _and(node: Node) -> Condition:

@@ -21,6 +21,8 @@ _ENFORCERS = frozenset({"COALESCE", "EXCHANGE", "RETRACT"})
 _PASSED_ON = frozenset({"TO_KERNEL", "PROJECT"})
 _MOST_NAMED = 2
 _LONGEST = 48
+_MANY = 3
+"""From so many labels on, the inputs of a join with a long name are written by their ends."""
 
 
 class Difference(Document):
@@ -118,7 +120,7 @@ def _parts(plan: PhysicalPlan, *, variables: bool = False) -> dict[_Part, str]:
         names.append(_name(node, [names[i] for i in node.inputs]))
         if node.op in _PASSED_ON or isinstance(node.operator, Scan):
             continue
-        detail, text = "", _described(node, plan, names)
+        detail, text = "", _described(node, plan, names, labels)
         if variables:
             detail = _arguments(node, plan, names)
             text = f"{node.op} {_short(detail)}"
@@ -131,16 +133,27 @@ def _parts(plan: PhysicalPlan, *, variables: bool = False) -> dict[_Part, str]:
     return parts
 
 
-def _described(node: PlanNode, plan: PhysicalPlan, names: list[str]) -> str:
+def _described(
+    node: PlanNode, plan: PhysicalPlan, names: Sequence[str], labels: Sequence[tuple[str, ...]]
+) -> str:
     if isinstance(node.operator, AutomatonPath):
         return f"{node.op} {_short(_arguments(node, plan, names))}"
     below = [names[i] for i in node.inputs]
     if notation.SYMBOLS.get(node.op) == "⋈":
-        joined = _short("⋈".join(below))
+        joined = "⋈".join(below)
+        if len(joined) > _LONGEST:
+            joined = "⋈".join(_span(below[k], labels[i]) for k, i in enumerate(node.inputs))
         return joined if node.op == "HASH_JOIN" else f"{node.op} {joined}"
     over = f" over {_short(', '.join(below))}" if below else ""
     to = f" to {node.properties.distribution}" if node.op == "EXCHANGE" else ""
     return f"{node.op}{over}{to}"
+
+
+def _span(name: str, labels: Sequence[str]) -> str:
+    """The name of an input, or the first and the last label of many, and their number."""
+    return (
+        name if len(labels) < _MANY else f"{_short(f'{labels[0]}·…·{labels[-1]}')} ({len(labels)})"
+    )
 
 
 def _arguments(node: PlanNode, plan: PhysicalPlan, names: Sequence[str]) -> str:

@@ -27,6 +27,11 @@ def check(plan: PhysicalPlan) -> None:
     distributions(plan)
     if plan.update_patterns()[plan.root] is UpdatePattern.MARKED:
         raise PlanError(f"node {plan.root}: no RETRACT expands the deletions of its scans")
+    for node in plan.nodes:
+        for position, below in enumerate(node.inputs):
+            if node.operator.reads_every_row(position) and plan.nodes[below].operator.coalesces:
+                op = plan.nodes[below].op
+                raise PlanError(f"node {node.id} ({node.op}): {op} drops rows that it counts")
     widths = widths_of(plan)
     scanned = {scan_input.node for scan_input in scan_inputs(plan)}
     for i in widths.keys() - scanned:

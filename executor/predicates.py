@@ -26,7 +26,8 @@ from ..algebra.predicate_syntax import PredicateError
 from ..algebra.scalar import Column, Literal, Value
 from ..algebra.values import PropertyType
 from .batch import IntArray
-from .scalars import Mask, Scalars, compared
+from .evaluated import Mask, compared
+from .scalars import Scalars
 from .spark_scalars import comparison_sql, value_sql
 
 __all__ = ["Mask", "checked", "code_mask", "mask", "spark_sql"]

@@ -1,57 +1,20 @@
-"""Evaluates and compares scalar expressions (:mod:`headrace.algebra.scalar`) over columns."""
+"""Evaluates scalar expressions (:mod:`headrace.algebra.scalar`) over columns."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Final
-from typing import Literal as OneOf
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
-from sqlglot import exp
 
-from ..algebra.scalar import LARGEST_INTEGER, SMALLEST_INTEGER, Call, Column, Literal, Value
+from ..algebra.functions import FUNCTIONS, LARGEST_INTEGER, SMALLEST_INTEGER
+from ..algebra.scalar import Call, Column, Literal, Value
+from .evaluated import Evaluated, Mask, alike
+from .functions import called
 
-Mask = NDArray[np.bool_]
-Kind = OneOf["string", "number", "boolean", "nothing"]
-"""Values are comparable within a kind; ``nothing`` is an expression that is unknown in all rows."""
-
-_STRINGS: Final[dict[type, str]] = {
-    exp.EQ: "equal",
-    exp.NEQ: "not_equal",
-    exp.LT: "less",
-    exp.LTE: "less_equal",
-    exp.GT: "greater",
-    exp.GTE: "greater_equal",
-}
-_NUMBERS: Final[dict[type, Any]] = {
-    exp.EQ: np.equal,
-    exp.NEQ: np.not_equal,
-    exp.LT: np.less,
-    exp.LTE: np.less_equal,
-    exp.GT: np.greater,
-    exp.GTE: np.greater_equal,
-}
 _SURE = 2.0**62
 """An integer product did not overflow if its absolute value as a float is below this."""
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluated:
-    """An expression's value in every row.
-
-    Attributes:
-        kind: the kind of the values.
-        values: an Arrow array or scalar of strings, or a numpy array; None for ``nothing``.
-        known: a mask of the rows that have a value.
-    """
-
-    kind: Kind
-    values: Any
-    known: Mask
 
 
 class Scalars:
@@ -81,8 +44,10 @@ class Scalars:
                 return Evaluated("number", np.full(self._rows, number), self._everywhere)
             case Call(function, arguments):
                 parts = [self.of(part) for part in arguments]
+                if function in FUNCTIONS:
+                    return called(function, parts, self._rows)
                 if any(part.kind != "number" for part in parts):
-                    return Evaluated("nothing", None, np.zeros(self._rows, np.bool_))
+                    return Evaluated.nothing(self._rows)
                 known = np.logical_and.reduce([part.known for part in parts])
                 with np.errstate(all="ignore"):
                     values, in_range = _computed(function, [part.values for part in parts])
@@ -91,24 +56,6 @@ class Scalars:
     @property
     def _everywhere(self) -> Mask:
         return np.ones(self._rows, np.bool_)
-
-
-def compared(sign: type, left: Evaluated, right: Evaluated, rows: int) -> tuple[Mask, Mask]:
-    """Masks of the rows where a comparison (``exp.EQ``, ...) is true, and where it is false."""
-    known = left.known & right.known
-    if left.kind != right.kind:
-        different = sign is exp.NEQ
-        if sign not in (exp.EQ, exp.NEQ):
-            known = np.zeros(rows, np.bool_)
-        return known & different, known & (not different)
-    if left.kind == "nothing":
-        return known, known
-    if left.kind == "string":
-        outcome = pc.call_function(_STRINGS[sign], [left.values, right.values])
-        true = _to_mask(outcome, rows)
-    else:
-        true = _NUMBERS[sign](*_alike(left.values, right.values))
-    return known & true, known & ~true
 
 
 def _column(column: pa.Array[Any]) -> Evaluated:
@@ -131,25 +78,12 @@ def _filled(column: pa.Array[Any], empty: Any) -> Any:
     return whole.to_numpy(zero_copy_only=False)
 
 
-def _to_mask(outcome: Any, rows: int) -> Mask:
-    if isinstance(outcome, pa.Scalar):
-        return np.full(rows, bool(outcome.as_py()))
-    return np.asarray(outcome.fill_null(False).to_numpy(zero_copy_only=False), np.bool_)
-
-
-def _alike(left: Any, right: Any) -> tuple[Any, Any]:
-    """Both operands in one type: integers beside floats become the nearest floats."""
-    if left.dtype == right.dtype or np.bool_ in (left.dtype, right.dtype):
-        return left, right
-    return left.astype(np.float64), right.astype(np.float64)
-
-
 def _computed(function: str, values: list[Any]) -> tuple[Any, Mask]:
     """The result of a function of numbers, and a mask of the rows where it is defined."""
     if function == "/":
         values = [part.astype(np.float64) for part in values]
     if len(values) == 2:
-        values = list(_alike(*values))
+        values = list(alike(*values))
     result = _plain(function, values)
     if result.dtype.kind == "f":
         return result, np.isfinite(result)

@@ -24,6 +24,7 @@ from ..algebra.physical import FilterRows, ProjectColumns, ToKernel, WindowScan,
 from ..algebra.plan import PhysicalPlan
 from ..algebra.plan_parts import PlanError, PlanStream
 from ..algebra.predicate import Predicate
+from ..algebra.predicate_syntax import in_sql
 from ..algebra.values import PropertyType, VertexType
 from . import predicates
 from .batch import FOREVER, IntArray
@@ -238,6 +239,11 @@ def scan_inputs(plan: PhysicalPlan) -> tuple[ScanInput, ...]:
                 handed_over.add(node.id)
             case FilterRows(predicate=sql) if below is not None:
                 predicates.checked(sql, len(below.columns))
+                if not in_sql(sql):
+                    raise PlanError(
+                        f"node {node.id}: Spark SQL does not have all functions of its predicate, "
+                        "so that the input of FILTER has to be TO_KERNEL or another operator"
+                    )
                 if len(below.predicates) == MOST_FILTERS:
                     raise PlanError(f"node {node.id}: more than {MOST_FILTERS} FILTERs on a scan")
                 if below.columns != tuple(range(len(below.columns))):

@@ -10,8 +10,10 @@ from typing import Final, TypeGuard
 
 from sqlglot import exp
 
-from ..algebra.scalar import SMALLEST_INTEGER, Call, Column, Literal, Value, text
-from ..algebra.values import PropertyType
+from ..algebra.functions import FUNCTIONS, SMALLEST_INTEGER, results_of, types_of
+from ..algebra.scalar import Call, Column, Literal, Value, text
+from ..algebra.values import ColumnType, PropertyType, only_type
+from .spark_functions import function_sql
 
 _SIGNS: Final[dict[type, str]] = {
     exp.EQ: "=",
@@ -58,16 +60,30 @@ def _kind(value: Value, types: Sequence[PropertyType]) -> PropertyType | None:
             return value.type
         case Call(function, arguments):
             kinds = [_kind(part, types) for part in arguments]
+            if function in FUNCTIONS:
+                return _type_of(function, kinds)
             if not set(kinds) <= set(_NUMBERS):
                 return None
             return "number" if function == "/" or "number" in kinds else "integer"
+
+
+def _type_of(function: str, kinds: Sequence[PropertyType | None]) -> PropertyType | None:
+    """The type of a function over arguments of these types."""
+    if FUNCTIONS[function].gives == "joined":
+        results = [kinds[place] for place in results_of(function, len(kinds))]
+        first = next((kind for kind in results if kind is not None), None)
+        return "number" if first == "integer" and "number" in results else first
+    sets = [frozenset[ColumnType]() if kind is None else frozenset({kind}) for kind in kinds]
+    found = types_of(function, sets)
+    return "number" if found == set(_NUMBERS) else only_type(found)
 
 
 def value_sql(value: Value, types: Sequence[PropertyType]) -> str:
     """The SQL of a side of a comparison, in which NaN and infinities become null.
 
     A value that is not finite stays so through all arithmetic but division. So within an expression
-    only divisors need the same replacement.
+    only divisors and the arguments of functions need the same replacement; the functions themselves
+    give finite values.
     """
     match value:
         case Literal(float() as number):
@@ -82,7 +98,8 @@ def value_sql(value: Value, types: Sequence[PropertyType]) -> str:
             )
         case Call():
             sql = _sql(value, types)
-            return _finite(sql) if _kind(value, types) == "number" else sql
+            is_finite = _kind(value, types) != "number" or value.function in FUNCTIONS
+            return sql if is_finite else _finite(sql)
 
 
 def _sql(value: Value, types: Sequence[PropertyType]) -> str:
@@ -94,6 +111,9 @@ def _sql(value: Value, types: Sequence[PropertyType]) -> str:
         case Literal(number):
             return f"CAST('{number}' AS BIGINT)"
         case Call(function, arguments):
+            if function in FUNCTIONS:
+                own = [(value_sql(part, types), _kind(part, types)) for part in arguments]
+                return function_sql(function, own, _kind(value, types))
             exact = _kind(value, types) == "integer"
             parts = [_sql(part, types) for part in arguments]
     if function == "ABS":

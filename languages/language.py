@@ -6,10 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..algebra.deadline import Deadline
+from .parsing.parameters import Parameters
 from .query.regular_query import RegularQuery
 
 Read = Callable[[str, str, Deadline], RegularQuery]
 """Reads (text, time unit of the catalog, deadline) into a Regular Query; raises QueryError."""
+ReadWith = Callable[[str, str, Deadline, Parameters], RegularQuery]
+"""As `Read`, with the values of parameters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,7 @@ class Language:
         recognizes: returns whether a text looks like this language.
         read: reads the text of a query.
         read_view: reads the text of a view, which may construct edges of several labels.
+        read_with: reads the text of a query with parameters; None for a language without them.
     """
 
     name: str
@@ -33,3 +37,4 @@ class Language:
     recognizes: Callable[[str], bool]
     read: Read
     read_view: Read
+    read_with: ReadWith | None = None

@@ -6,12 +6,14 @@ A language is a folder beside this module whose ``__init__`` has a `Language`. A
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import PurePath
 
 from ..algebra.deadline import NO_DEADLINE, Deadline
 from . import cypher, gcore, rq
 from .foreign import foreign_error
-from .language import Language, Read
+from .language import Language, Read, ReadWith
+from .parsing.parameters import NO_PARAMETERS, Parameters, check_unused, checked
 from .query.errors import QueryError, listed
 from .query.regular_query import RegularQuery
 
@@ -24,17 +26,32 @@ def parse(
     language: str | None = None,
     time_unit: str = "second",
     deadline: Deadline = NO_DEADLINE,
+    parameters: Parameters = NO_PARAMETERS,
 ) -> RegularQuery:
     """Reads a query in ``language``; None detects the language from the text.
 
     ``time_unit`` is the time unit of the catalog, to which windows with a unit are converted.
+    ``parameters`` are the values of ``$name`` in Cypher.
 
     Raises:
         QueryError: if the text is not a valid query of the language; E-LANGUAGE for an unknown
-            language, or a text that looks like a foreign one.
+            language, or a text that looks like a foreign one; E-PARAM for a parameter without a
+            value, or a value that the query does not use.
         algebra.deadline.OutOfTimeError: if the time is over.
     """
-    return _read(_language_of(text, language).read, text, time_unit, deadline)
+    read = _language_of(text, language)
+    if not parameters or read.read_with is None:
+        check_unused(parameters, read.title)
+        return _read(read.read, text, time_unit, deadline)
+    read_with, values = read.read_with, checked(parameters)
+    bound = partial(_with_values, read_with, values)
+    return _read(bound, text, time_unit, deadline)
+
+
+def _with_values(
+    read: ReadWith, values: Parameters, text: str, time_unit: str, deadline: Deadline
+) -> RegularQuery:
+    return read(text, time_unit, deadline, values)
 
 
 def parse_view(

@@ -20,7 +20,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from typing import NamedTuple
 
 from .check import Alternatives, check_structure, check_winners, demand
-from .expression import Digest, GroupExpression, GroupId, Tree
+from .expression import Digest, Expression, GroupExpression, GroupId, Tree
 from .group import Group, Groups
 from .operators import MemoError, Operators
 
@@ -115,6 +115,16 @@ class Memo:
             return self.find(form)
         owner = self._digests.get(form)
         return None if owner is None else owner.group
+
+    def relation(self, expression: Expression) -> GroupId | None:
+        """The group of an expression, or of one with the same fingerprint; inserts nothing."""
+        group = self.lookup(expression)
+        inputs = tuple([self.lookup(part) for part in expression.inputs])
+        if group is None and None not in inputs:
+            read = tuple([part for part in inputs if part is not None])
+            fingerprint = self._operators.fingerprint(expression.operator, read)
+            group = None if fingerprint is None else self._fingerprints.get(fingerprint)
+        return None if group is None else self.find(group)
 
     # -- inserting ------------------------------------------------------------------
 

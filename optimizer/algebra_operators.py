@@ -10,6 +10,7 @@ from ..algebra.logical import (
     AntiJoin,
     BoundPattern,
     Compute,
+    EventReport,
     Filter,
     LeftJoin,
     LogicalOperator,
@@ -133,7 +134,7 @@ class AlgebraOperators(Operators):
             isinstance(operator, AntiJoin | LeftJoin | Top)
             or (isinstance(operator, WScan) and operator.deletions)
         )
-        if isinstance(operator, Report) or (
+        if isinstance(operator, Report | EventReport) or (
             isinstance(operator, Aggregate) and not operator.retracts
         ):
             self.finals = True

@@ -110,7 +110,8 @@ class CanonicalPlans:
 
     def _step(self, operator: LogicalOperator, inputs: tuple[Step, ...]) -> Step:
         self._deadline.check("the plan of the query as written was costed", WITHOUT_PLAN)
-        if not isinstance(operator, Filter) or _marked(inputs[0]):
+        is_sql = isinstance(operator, Filter) and operator.predicate.in_sql
+        if not is_sql or _marked(inputs[0]):
             inputs = tuple(map(self._on_one_kernel, inputs))
         below = tuple(step.estimate for step in inputs)
         estimate = self._cost_model.characteristics(operator, below)
@@ -121,7 +122,12 @@ class CanonicalPlans:
         if any(map(_deletes, inputs)):
             physical = physical.over_deletions()
             if physical.ends_deletions:
-                inputs = tuple(map(self._coalesced, inputs))
+                inputs = tuple(
+                    [
+                        step if physical.reads_every_row(k) else self._coalesced(step)
+                        for k, step in enumerate(inputs)
+                    ]
+                )
         return self._priced(physical, inputs, estimate)
 
     def _coalesced(self, root: Step) -> Step:

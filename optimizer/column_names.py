@@ -20,6 +20,7 @@ from ..algebra.logical import (
     Aggregate,
     AntiJoin,
     Compute,
+    EventReport,
     LeftJoin,
     LogicalExpression,
     PartialAggregate,
@@ -84,6 +85,8 @@ def _below(expression: LogicalExpression, position: int, own: Names) -> Names:
             return _placed((*keys, *(-1 for _ in calls), -1), own, width)
         case Witness() | Path() | Shortest() | Trail():
             return ()
+        case EventReport():
+            return own if position == 0 else ()
         case _:
             return own
 

@@ -11,11 +11,10 @@ so the choice is a heuristic.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable
 from typing import NamedTuple
 
 from ..algebra.logical import Path
-from ..memo import Expression, GroupExpression, GroupId, Tree
+from ..memo import Expression, GroupExpression, GroupId
 from .coster import Coster
 from .tree_costs import TreeCosts
 
@@ -30,25 +29,35 @@ class ComposedPaths:
     def __init__(self, coster: Coster) -> None:
         self._coster = coster
         self._trees = TreeCosts(coster)
+        self._made: set[Expression] = set()
         self._kept: dict[GroupId, list[_Worth]] = {}
         self._composed: dict[GroupId, list[_Worth]] = defaultdict(list)
-        self._keeps: dict[tuple[Hashable, tuple[Tree, ...]], bool] = {}
         self._composes: dict[int, bool] = {}
+        self._inputs: dict[GroupId, tuple[float, float]] = {}
+        """The cost of each input, and its rows per time unit."""
 
     @property
     def _all(self) -> bool:
         """Whether the search is small so far, so that it has all paths."""
-        return len(self._keeps) <= ALL_KEPT
+        return len(self._made) <= ALL_KEPT
 
-    def keeps(self, number: GroupId, path: Expression) -> bool:
-        """Whether a PATH that a rule made becomes a member of a group, unless it is one already.
+    def makes(self, number: GroupId, inputs: tuple[GroupId, ...]) -> bool:
+        """Whether a rule is to make a PATH over some inputs for a group, unless the group has it.
 
         A PATH that is left out would be neither composed nor the cheapest member of its group.
         """
-        answer = self._keeps.get(path)
-        if answer is None:
-            answer = self._keeps[path] = self._all or self._is_kept(number, path)
-        return answer
+        if self._all:
+            return True
+        kept = self._kept.get(number)
+        if kept is None:
+            members = self._coster.groups[number].members(Path)
+            kept = self._kept[number] = [self._worth(member.inputs) for member in members]
+        return _entered(kept, self._worth(inputs))
+
+    def made(self, path: Expression) -> None:
+        """Counts a PATH that a rule made."""
+        if self._all:
+            self._made.add(path)
 
     def composes(self, path: GroupExpression) -> bool:
         """Whether rules compose a PATH into longer ones; a PATH that is refused remains so."""
@@ -63,21 +72,16 @@ class ComposedPaths:
             self._composes[path.id] = answer
         return answer
 
-    def _is_kept(self, number: GroupId, path: Expression) -> bool:
-        kept = self._kept.get(number)
-        if kept is None:
-            members = list(self._coster.groups[number].members(Path))
-            kept = self._kept[number] = [self._worth(member.inputs) for member in members]
-            self._keeps.update((member.digest, True) for member in members)
-            if path in self._keeps:
-                return True
-        inputs = tuple([part for part in path.inputs if isinstance(part, int)])
-        assert len(inputs) == len(path.inputs)
-        return _entered(kept, self._worth(inputs))
-
     def _worth(self, inputs: tuple[GroupId, ...]) -> _Worth:
-        rate = sum([self._coster.estimate(group).arrival_rate for group in inputs])
-        return _Worth(len(inputs), sum(map(self._trees.cost, inputs)), rate)
+        cost = rate = 0.0
+        for group in inputs:
+            own = self._inputs.get(group)
+            if own is None:
+                own = self._trees.cost(group), self._coster.estimate(group).arrival_rate
+                self._inputs[group] = own
+            cost += own[0]
+            rate += own[1]
+        return _Worth(len(inputs), cost, rate)
 
 
 class _Worth(NamedTuple):

@@ -17,7 +17,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ..algebra.logical import Aggregate, Filter, Project, Report, Top, WScan, WScanUnion
+from ..algebra.logical import (
+    Aggregate,
+    EventReport,
+    Filter,
+    Project,
+    Report,
+    Top,
+    WScan,
+    WScanUnion,
+)
 from ..algebra.physical import (
     Coalesce,
     Exchange,
@@ -145,7 +154,9 @@ def is_final(coster: Coster, group: GroupId) -> bool:
     if not coster.algebra.finals:
         return False
     members = coster.groups[group]
-    return members.has(Report) or (members.has(Aggregate) and not members.properties.deletions)
+    if members.has(Report) or members.has(EventReport):
+        return True
+    return members.has(Aggregate) and not members.properties.deletions
 
 
 def retracts(coster: Coster, group: GroupId) -> bool:

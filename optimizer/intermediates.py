@@ -18,8 +18,6 @@ save little beside that join over the best plans of its inputs.
 
 from __future__ import annotations
 
-from math import inf
-
 from ..algebra.logical import MultiwayPattern, Pattern
 from ..memo import GroupId
 from .coster import Coster
@@ -40,6 +38,7 @@ class LargeIntermediates:
         self._coster = coster
         self._trees = TreeCosts(coster)
         self._refused: set[GroupId] = set()
+        self._rates: dict[GroupId, float] = {}
 
     def are_large(self, group: GroupId) -> bool:
         """Whether each binary join of a group reads intermediate results that are large beside the
@@ -48,23 +47,25 @@ class LargeIntermediates:
         group = coster.groups.find(group)
         if group in self._refused:
             return False
-        flat = coster.algebra.flat
-        least, atoms = inf, 0.0
-        for join in coster.groups[group].members(Pattern):
-            atoms = intermediate = 0.0
-            for below in join.inputs:
-                parts = flat.atoms_below(below)
-                if len(parts) == 1:
-                    atoms += coster.estimate(below).arrival_rate
-                else:
-                    intermediate += coster.estimate(below).derivation_rate
-                    atoms += sum([coster.estimate(part).arrival_rate for part in parts])
-            least = min(least, intermediate)
+        joins = [join.inputs for join in coster.groups[group].members(Pattern)]
+        least = min([sum(map(self._held, read)) for read in joins])
+        # All joins of a group have the same atoms.
+        atoms = [part for below in joins[0] for part in coster.algebra.flat.atoms_below(below)]
+        of_atoms = sum([coster.estimate(part).arrival_rate for part in atoms])
         result = coster.estimate(group).arrival_rate
-        large = least >= OF_ATOMS * atoms and least >= OF_RESULT * result
+        large = least >= OF_ATOMS * of_atoms and least >= OF_RESULT * result
         if not large:
             self._refused.add(group)
         return large
+
+    def _held(self, number: GroupId) -> float:
+        """The rows per time unit of a group that are intermediate results: none of an atom."""
+        rate = self._rates.get(number)
+        if rate is None:
+            atom = len(self._coster.algebra.flat.atoms_below(number)) == 1
+            rate = 0.0 if atom else self._coster.estimate(number).derivation_rate
+            self._rates[number] = rate
+        return rate
 
     def may_pay(self, group: GroupId, join: MultiwayPattern, inputs: tuple[GroupId, ...]) -> bool:
         """Whether a join of a group's atoms at once may cost less than the group's trees."""

@@ -79,10 +79,12 @@ class Optimizer:
         rules = enabled_rules(options.disabled_rules)
         before = [r for r in normalization_rules() if r.name not in options.disabled_rules]
         expression = normalized(query.expression, rules, deadline, before=before)
-        # Evaluation per slide does not read rows that are retracted.
-        partitions = options.parallelism > 1 and options.evaluate_every is None
+        retractions = options.evaluate_every is None  # per slide, none are read
         idle = idle_rules(
-            absent_operators(expression), cycles=has_cycle(expression), partitions=partitions
+            absent_operators(expression),
+            cycles=has_cycle(expression),
+            partitions=options.parallelism > 1 and retractions,
+            retractions=retractions,
         )
         options = replace(options, disabled_rules=options.disabled_rules | idle)
         recorder = Recorder(Tracing() if trace is True else trace) if trace else None

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 
-from ..algebra.logical import Aggregate, LogicalExpression, Report, Witness
+from ..algebra.logical import Aggregate, EventReport, LogicalExpression, Report, Witness
 from ..algebra.physical import (
     PhysicalOperator,
 )
@@ -50,6 +50,8 @@ class ChildRequirements:
 def hashable_columns(expression: LogicalExpression) -> int:
     """The number of columns that the rows of a query can be hashed by; its keys if it has keys."""
     operator = expression.operator
+    if isinstance(operator, EventReport):
+        return 0  # its rows lie on one partition
     if isinstance(operator, Report):
         return hashable_columns(expression.inputs[0])
     return len(operator.keys) if isinstance(operator, Aggregate | Witness) else expression.width
@@ -93,8 +95,9 @@ def child_requirements(
         if placement.output.convention is required.convention
         and _fits(placement.output.distribution, required.distribution, parallelism)
     ]
-    placement_of = {_requirements(p, coalesced, required, parallelism): p for p in fitting}
-    free = not coalesced and any(repeats) and not operator.keeps_coalesced(widths)
+    placement_of = {_requirements(operator, p, coalesced, parallelism): p for p in fitting}
+    droppable = tuple([one and not operator.reads_every_row(k) for k, one in enumerate(repeats)])
+    free = not coalesced and any(droppable) and not operator.keeps_coalesced(widths)
     return tuple(
         ChildRequirements(
             variant,
@@ -103,7 +106,7 @@ def child_requirements(
         )
         for inputs, placement in placement_of.items()
         if len(placement_of) == 1 or not any(_covers(other, inputs) for other in placement_of)
-        for variant in (_with_coalesced(inputs, repeats) if free else (inputs,))
+        for variant in (_with_coalesced(inputs, droppable) if free else (inputs,))
     )
 
 
@@ -141,16 +144,16 @@ def _fits(delivered: Distribution, required: Distribution, parallelism: int) -> 
 
 
 def _requirements(
-    placement: Placement, coalesced: bool, required: RequiredProperties, parallelism: int
+    operator: PhysicalOperator, placement: Placement, coalesced: bool, parallelism: int
 ) -> tuple[RequiredProperties, ...]:
     return tuple(
         [
             RequiredProperties(
                 ANY if parallelism == 1 else place.distribution,
-                coalesced,
+                coalesced and not operator.reads_every_row(k),
                 convention=place.convention,
             )
-            for place in placement.inputs
+            for k, place in enumerate(placement.inputs)
         ]
     )
 

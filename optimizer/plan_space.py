@@ -150,13 +150,16 @@ def _exactly(
     coalesced: bool | None,
 ) -> Iterator[tuple[bool | None, ...]]:
     """For each input whether it is coalesced, in all ways that the search tries."""
+    every_row = [choice.operator.reads_every_row(k) for k in range(len(widths))]
     if coalesced is not None or choice.operator.keeps_coalesced(widths):
-        yield (coalesced,) * len(widths)
+        yield tuple([None if one else coalesced for one in every_row])
         return
     repeats = tuple(
         [
-            repeating and place.convention is Convention.KERNEL
-            for repeating, place in zip(coster.repeats(choice), placement.inputs, strict=True)
+            repeating and place.convention is Convention.KERNEL and not every
+            for repeating, place, every in zip(
+                coster.repeats(choice), placement.inputs, every_row, strict=True
+            )
         ]
     )
     if sum(repeats) > MOST_COALESCED:

@@ -11,6 +11,7 @@ from ..catalog.model import Catalog, VertexType
 if TYPE_CHECKING:
     from ..catalog.edges import EdgeFile
     from ..costmodel.constants import Constants
+    from ..languages.parsing.parameters import Parameters
 
 Stage = Literal["query", "logical", "memo", "physical", "plan"]
 Format = Literal["text", "json", "dot", "mermaid", "html"]
@@ -41,6 +42,7 @@ class PlanningOptions:
         feedback: whether figures that earlier runs measured replace estimates.
         constants_origin: where and when the constants were measured, for people; None if unknown.
         sample: whether samples of streams estimate paths and joins.
+        parameters: the values of the query's parameters, by their names without ``$``.
     """
 
     window: str | None = None
@@ -57,6 +59,7 @@ class PlanningOptions:
     constants_origin: str | None = None
     feedback: bool = True
     sample: bool = True
+    parameters: Parameters = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

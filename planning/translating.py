@@ -68,7 +68,8 @@ def translate_query(request: PlanRequest, deadline: Deadline | None = None) -> T
     doubts: tuple[str, ...] = ()
     try:
         language = request.language or detect(request.query, request.name)
-        query = parse(request.query, language, time_unit_of(request), deadline)
+        unit, parameters = time_unit_of(request), request.options.parameters
+        query = parse(request.query, language, unit, deadline, parameters)
         catalog, doubts = catalog_of(request, query, deadline)
         window = default_window(request.options, catalog.time_unit)
         semantics = PathSemantics(request.options.path_semantics)

@@ -31,7 +31,7 @@ class FilterAggregateTranspose(TransformationRule):
     promise = Promise.DECOMPOSE
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
-        aggregate = _aggregate(match.expressions[1])
+        aggregate = aggregate_of(match.expressions[1])
         of_key = {
             column: aggregate.keys[place]
             for column, place in enumerate(aggregate.output)
@@ -62,11 +62,11 @@ class ProjectIntoAggregate(TransformationRule):
     promise = Promise.REDUCE
 
     def condition(self, match: Match, context: Context) -> bool:
-        keys = range(len(_aggregate(match.expressions[1]).keys))
+        keys = range(len(aggregate_of(match.expressions[1]).keys))
         return set(keys) <= set(_kept(match))
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
-        aggregate, kept = _aggregate(match.expressions[1]), _kept(match)
+        aggregate, kept = aggregate_of(match.expressions[1]), _kept(match)
         keys = len(aggregate.keys)
         calls = sorted({place - keys for place in kept if place >= keys})
         output = tuple(p if p < keys else keys + calls.index(p - keys) for p in kept)
@@ -78,8 +78,8 @@ class ProjectIntoAggregate(TransformationRule):
 class AggregateOverValues(TransformationRule):
     """γ(S)  →  γ(π(S)) over the columns that γ reads, where no aggregate counts repeated values
 
-    Always valid: minima, maxima and counts of distinct values are those of the set of values. An
-    edge that repeats a value then ends at the projection.
+    Always valid: minima, maxima, latest values and counts of distinct values are those of the set
+    of values. An edge that repeats a value then ends at the projection.
     """
 
     name = "AggregateOverValues"
@@ -88,22 +88,19 @@ class AggregateOverValues(TransformationRule):
     promise = Promise.REDUCE
 
     def condition(self, match: Match, context: Context) -> bool:
-        aggregate = _aggregate(match.root)
+        aggregate = aggregate_of(match.root)
         calls = aggregate.aggregates
         ignores = all(call.function in IGNORING_REPEATS for call in calls)
         return ignores and len(_read(aggregate)) < context.width(match["s"])
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
-        aggregate = _aggregate(match.root)
+        aggregate = aggregate_of(match.root)
         columns = _read(aggregate)
         place = {column: k for k, column in enumerate(columns)}
         narrowed = replace(
             aggregate,
             keys=tuple(place[key] for key in aggregate.keys),
-            aggregates=tuple(
-                replace(call, column=None if call.column is None else place[call.column])
-                for call in aggregate.aggregates
-            ),
+            aggregates=tuple(call.moved(place) for call in aggregate.aggregates),
         )
         yield Expression(narrowed, (Expression(Project(columns), (match["s"],)),))
 
@@ -123,14 +120,14 @@ class AggregatePartially(TransformationRule):
     needs_partitions = True
 
     def considers(self, expression: GroupExpression, context: Context) -> bool:
-        calls = _aggregate(expression).aggregates
+        calls = aggregate_of(expression).aggregates
         return bool(calls) and all(call.function in OF_PARTS for call in calls)
 
     def condition(self, match: Match, context: Context) -> bool:
-        return not _has_partial(match["s"], context, set())
+        return not has_partial(match["s"], context)
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
-        aggregate = _aggregate(match.root)
+        aggregate = aggregate_of(match.root)
         parts = [replace(c, function=OF_PARTS[c.function][0]) for c in aggregate.aggregates]
         partial = PartialAggregate(aggregate.keys, tuple(parts), aggregate.every)
         keys = len(aggregate.keys)
@@ -142,19 +139,24 @@ class AggregatePartially(TransformationRule):
         yield Expression(whole, (Expression(partial, (match["s"],)),))
 
 
-def _has_partial(number: GroupId, context: Context, seen: set[GroupId]) -> bool:
+def has_partial(number: GroupId, context: Context) -> bool:
     """Whether the rows of a group come from partial aggregates, filtered and projected."""
-    group = context.memo.group(number)
-    if group.id in seen:
-        return False
-    seen.add(group.id)
-    if group.has(PartialAggregate):
-        return True
-    passing = (*group.members(Filter), *group.members(Project))
-    return any(_has_partial(member.inputs[0], context, seen) for member in passing)
+    seen: set[GroupId] = set()
+    pending = [number]
+    while pending:
+        group = context.memo.group(pending.pop())
+        if group.id in seen:
+            continue
+        seen.add(group.id)
+        if group.has(PartialAggregate):
+            return True
+        passing = (*group.members(Filter), *group.members(Project))
+        pending += [member.inputs[0] for member in passing]
+    return False
 
 
-def _aggregate(expression: GroupExpression) -> Aggregate:
+def aggregate_of(expression: GroupExpression) -> Aggregate:
+    """The AGGREGATE of an expression that has one."""
     operator: Any = expression.operator
     assert isinstance(operator, Aggregate)
     return operator
@@ -162,7 +164,7 @@ def _aggregate(expression: GroupExpression) -> Aggregate:
 
 def _read(aggregate: Aggregate) -> tuple[int, ...]:
     """The columns that an aggregation reads."""
-    columns = {call.column for call in aggregate.aggregates if call.column is not None}
+    columns = {column for call in aggregate.aggregates for column in call.columns}
     return tuple(sorted({*aggregate.keys, *columns}))
 
 
@@ -170,5 +172,5 @@ def _kept(match: Match) -> list[int]:
     """The keys and aggregates that a projection above an aggregation keeps, as positions."""
     project: Any = match.root.operator
     assert isinstance(project, Project)
-    output = _aggregate(match.expressions[1]).output
+    output = aggregate_of(match.expressions[1]).output
     return [output[column] for column in project.columns]

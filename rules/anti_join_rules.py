@@ -14,6 +14,7 @@ from ..algebra.predicate import Predicate
 from ..memo import Expression, GroupExpression, Tree
 from ..memo.pattern import Match, Op, Var
 from .filter_rules import predicate_of
+from .restriction import restricted
 from .rule import Context, Promise, TransformationRule
 
 
@@ -38,7 +39,7 @@ class FilterAntiJoinTranspose(TransformationRule):
         ]
         right: Tree = match["b"]
         if on_key:
-            right = Expression(Filter(Predicate.all_of(on_key)), (right,))
+            right = restricted(match["b"], Predicate.all_of(on_key), context)
         yield Expression(join, (Expression(Filter(predicate), (match["a"],)), right))
 
 

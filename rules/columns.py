@@ -1,10 +1,11 @@
 """The flattened form of joins and unions: their fingerprints and the order of columns.
 
 The flattened form of a PATTERN, or of a PATH over a concatenation of single steps, is the atoms
-below it with the variables that bind their columns. The flattened form of a UNION is the set of its
-parts. Any other group is an atom. The flattened form determines the result completely, for any tree
-of joins that computes it. Therefore it serves as the memo's second key, and it gives intermediate
-results one order of columns.
+below it with the variables that bind their columns. The flattened form of a UNION, or of a PATH
+over an alternation of single forward steps, is the set of its parts. Any other group is an atom.
+The flattened form determines the result completely, for any tree of joins that computes it.
+Therefore it serves as the memo's second key, and it gives intermediate results one order of
+columns.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 
 from ..algebra.labelling import Atom, Labels, canonical_atoms, canonical_labels, is_rigid
 from ..algebra.logical import MultiwayPattern, Path, PathSemantics, Pattern, Union
-from ..algebra.regex import Concat, Regex, Symbol, inverse, symbols
+from ..algebra.regex import Alternation, Concat, Regex, Symbol, inverse, symbols
 from ..memo import Group, GroupId, Groups, MemoListener
 
 Bindings = tuple[tuple[int, ...], ...]
@@ -52,7 +53,7 @@ class FlatForms(MemoListener):
             if len(set(order)) == len(order):
                 self._orders.setdefault(key, order)
             return Pattern, key[0], order
-        if isinstance(operator, Union):
+        if _is_union(operator):
             return Union, frozenset().union(*map(self.parts, inputs))
         return None
 
@@ -62,7 +63,7 @@ class FlatForms(MemoListener):
         if parts is None:
             first = self._groups[group].expressions[0]
             parts = self._parts[group] = frozenset((group,))  # meanwhile, to end circles
-            if isinstance(first.operator, Union):
+            if _is_union(first.operator):
                 parts = frozenset().union(*map(self.parts, first.inputs))
             self._parts[group] = parts
         return parts
@@ -268,6 +269,17 @@ def _as_join(
             inputs.append(step.ref)
         return tuple(bindings), (0, len(bindings)), tuple(inputs)
     return None
+
+
+def _is_union(operator: Hashable) -> bool:
+    """Whether an operator unites its inputs: a UNION, or a PATH over either of single steps."""
+    if isinstance(operator, Path):
+        return (
+            operator.semantics is PathSemantics.ARBITRARY
+            and isinstance(operator.regex, Alternation)
+            and all(isinstance(p, Symbol) and not p.inverse for p in operator.regex.parts)
+        )
+    return isinstance(operator, Union)
 
 
 def _direction(r: Regex, inputs: tuple[GroupId, ...]) -> tuple[int, list[tuple[int, bool]]]:

@@ -23,6 +23,7 @@ from .path_algebra import (
     operands_of,
     path_of,
     path_over,
+    read_by,
     shifted,
     splits_by_join,
     with_optional_rest,
@@ -113,11 +114,15 @@ class PatternToConcat(TransformationRule):
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
         first, steps = context.of(directions_of, match.root)
-        operands = operands_of(match)
-        path = composed((operands[first], operands[1 - first]), regex.concat, steps, context)
+        both = operands_of(match)
+        operands = both[first], both[1 - first]
         composition = context.composition
-        if composition is None or composition.keeps(match.root.group, path):
-            yield path
+        if composition is not None and not composition.makes(match.root.group, read_by(operands)):
+            return
+        path = composed(operands, regex.concat, steps, context)
+        if composition is not None:
+            composition.made(path)
+        yield path
 
 
 class UnionToConcat(TransformationRule):

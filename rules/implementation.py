@@ -408,7 +408,7 @@ class AggregateByKeys(ImplementationRule[logical.Aggregate]):
     operator = logical.Aggregate
 
     def implement(self, operator: logical.Aggregate) -> Iterator[PhysicalOperator]:
-        calls = tuple((call.function, call.column) for call in operator.aggregates)
+        calls = tuple(call.call for call in operator.aggregates)
         yield physical.AggregateRows(
             operator.keys,
             calls,
@@ -425,7 +425,7 @@ class PartialAggregateByKeys(ImplementationRule[logical.PartialAggregate]):
     operator = logical.PartialAggregate
 
     def implement(self, operator: logical.PartialAggregate) -> Iterator[PhysicalOperator]:
-        calls = tuple((call.function, call.column) for call in operator.aggregates)
+        calls = tuple(call.call for call in operator.aggregates)
         output = tuple(range(len(operator.keys) + len(calls) + 1))
         retracts: Literal[True] | None = True if operator.every is None else None
         yield physical.AggregateRows(
@@ -478,7 +478,17 @@ class ReportByInstants(ImplementationRule[logical.Report]):
     operator = logical.Report
 
     def implement(self, operator: logical.Report) -> Iterator[PhysicalOperator]:
-        yield physical.ReportRows(operator.mode, operator.every)
+        yield physical.ReportRows(operator.mode, operator.every, start=operator.start or None)
+
+
+@implementation
+class ReportByEvents(ImplementationRule[logical.EventReport]):
+    """ρ(S, S1, ..)  ⇒  EVENT_REPORT"""
+
+    operator = logical.EventReport
+
+    def implement(self, operator: logical.EventReport) -> Iterator[PhysicalOperator]:
+        yield physical.EventReportRows(operator.mode, operator.events, start=operator.start or None)
 
 
 @lru_cache(maxsize=4096)

@@ -17,6 +17,7 @@ from ..memo import Expression, GroupExpression, Tree
 from ..memo.pattern import Match, Op, Var
 from .filter_rules import predicate_of
 from .project_rules import narrowed
+from .restriction import restricted
 from .rule import Context, Promise, TransformationRule
 
 
@@ -43,7 +44,7 @@ class FilterLeftJoinTranspose(TransformationRule):
         right: Tree = match["b"]
         if on_key:
             of_right = Predicate.all_of([p.renumbered(keys) for p in on_key])
-            right = Expression(Filter(of_right), (right,))
+            right = restricted(match["b"], of_right, context)
         joined = Expression(join, (left, right))
         rest = Predicate.all_of([part for part in predicate.conjuncts if part not in first])
         yield joined if rest == TRUE else Expression(Filter(rest), (joined,))

@@ -54,6 +54,17 @@ def operands_of(match: Match) -> tuple[GroupId | GroupExpression, GroupId | Grou
     )
 
 
+def read_by(operands: Iterable[GroupId | GroupExpression]) -> tuple[GroupId, ...]:
+    """The groups that a PATH of several operands reads."""
+    groups: list[GroupId] = []
+    for operand in operands:
+        if isinstance(operand, int):
+            groups.append(operand)
+        else:
+            groups.extend(operand.inputs)
+    return tuple(groups)
+
+
 def composed(
     operands: tuple[GroupId | GroupExpression, ...],
     combine: Callable[[Iterable[Regex]], Regex],

@@ -24,6 +24,7 @@ from .anti_join_rules import (
 )
 from .bound_rules import FilterIntoPath, JoinIntoPairs, JoinIntoPath
 from .concat_rules import ConcatToPattern, PathInline, PatternToConcat, UnionToConcat
+from .eager_rules import AggregateBeforeJoin
 from .existential_rules import ShortenPath
 from .filter_rules import (
     FilterIdempotent,
@@ -162,6 +163,7 @@ def transformation_rules() -> tuple[TransformationRule, ...]:
         AggregateOverValues(),
         TopOfEachPartition(),
         AggregatePartially(),
+        AggregateBeforeJoin(),
     )
 
 
@@ -206,10 +208,14 @@ def enabled_rules(disabled: Collection[str] = ()) -> tuple[TransformationRule, .
 
 
 def idle_rules(
-    absent: Collection[type], *, cycles: bool = True, partitions: bool = True
+    absent: Collection[type],
+    *,
+    cycles: bool = True,
+    partitions: bool = True,
+    retractions: bool = True,
 ) -> frozenset[str]:
     """The rules that cannot fire where operators of some types never occur, nor ``cycles``, and
-    that are of no use without several ``partitions``."""
+    that are of no use without several ``partitions``, or if no ``retractions`` are read."""
     without = frozenset(absent)
 
     def can_match(pattern: Op) -> bool:
@@ -221,5 +227,6 @@ def idle_rules(
         if rule.makes in without
         or (rule.needs_cycle and not cycles)
         or (rule.needs_partitions and not partitions)
+        or (rule.needs_retractions and not retractions)
         or not any(map(can_match, rule.patterns))
     )

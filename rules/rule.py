@@ -66,8 +66,15 @@ class Columns(Protocol):
 class Composition(Protocol):
     """The paths that are worth to be kept, and to be composed into longer ones."""
 
-    def keeps(self, number: GroupId, path: Expression) -> bool:
-        """Whether a PATH that a rule made becomes a member of a group, unless it is one already."""
+    def makes(self, number: GroupId, inputs: tuple[GroupId, ...]) -> bool:
+        """Whether a rule is to make a PATH over some inputs for a group, unless the group has it.
+
+        Rules ask before they build the PATH.
+        """
+        ...
+
+    def made(self, path: Expression) -> None:
+        """Counts a PATH that a rule made."""
         ...
 
     def composes(self, path: GroupExpression) -> bool:
@@ -199,6 +206,8 @@ class TransformationRule(ABC):
         makes: an operator that is in each result; None if there is none that queries may lack.
         needs_cycle: whether the rule applies only to atoms that form a cycle.
         needs_partitions: whether the rule is for plans on several partitions alone.
+        needs_retractions: whether its results may retract rows where the expression matched does
+            not.
         subsumed_by: rules that together find all that this rule does, wherever no relation
             occurs twice below an expression.
     """
@@ -214,6 +223,7 @@ class TransformationRule(ABC):
     makes: ClassVar[type | None] = None
     needs_cycle: ClassVar[bool] = False
     needs_partitions: ClassVar[bool] = False
+    needs_retractions: ClassVar[bool] = False
 
     def considers(self, expression: GroupExpression, context: Context) -> bool:
         """Whether the rule may apply to any binding at this expression.

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from ..algebra.logical import Pattern, Union
-from ..memo import Expression, Tree
+from ..algebra.logical import Pattern, Union, WScan, WScanUnion
+from ..memo import Expression, GroupId, Tree
 from ..memo.pattern import Match, Op, Var
 from .rule import Context, Promise, TransformationRule
+
+MOST_PARTS_REORDERED = 6
+"""The most parts of a union that is associated in every order: n parts have 2^n unions and 3^n
+trees."""
 
 
 class UnionCommute(TransformationRule):
@@ -31,7 +36,10 @@ class UnionAssociate(TransformationRule):
     """(A ∪ B) ∪ C  →  A ∪ (B ∪ C)
 
     Not in the thesis, whose unions are n-ary: the unions here are binary, and rule 1 alone does
-    not reach every order. Always valid; the other direction follows by commuting.
+    not reach every order. Always valid; the other direction follows by commuting. Of more than
+    :data:`MOST_PARTS_REORDERED` parts it is applied where the memo has B ∪ C when the rule is
+    tried, or where one scan can read B and C, but not A: unions of all subsets of the parts cost
+    about the same, and a scan of several labels or a PATH reads all parts at once.
     """
 
     name = "UnionAssociate"
@@ -40,6 +48,15 @@ class UnionAssociate(TransformationRule):
     promise = Promise.REORDER
     redundant = frozenset({"UnionAssociate"})
     inherited = frozenset({"UnionToAlternation", "FilterUnionToOr"})
+
+    def condition(self, match: Match, context: Context) -> bool:
+        if not _has_many_parts([match[part] for part in "abc"], context):
+            return True
+        a, b, c = (_scan_of(match[part], context) for part in "abc")
+        if b is not None and c is not None and b.reads_with(c) and not (a and a.reads_with(b)):
+            return True
+        rest = Expression(Union(), (match["b"], match["c"]))
+        return context.memo.relation(rest) is not None
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
         rest = Expression(Union(), (match["b"], match["c"]))
@@ -97,6 +114,35 @@ class PatternUnionDistributeInverse(TransformationRule):
                 inputs: list[Tree] = [Expression(Union(), (one, other))]
                 inputs.insert(shared, left.inputs[shared])
                 yield Expression(left.operator, tuple(inputs))
+
+
+def _has_many_parts(groups: list[GroupId], context: Context) -> bool:
+    """Whether groups are together the union of more than :data:`MOST_PARTS_REORDERED` others."""
+    memo, waiting = context.memo, list(groups)
+    parts: set[GroupId] = set()
+    seen: set[GroupId] = set()
+    while waiting:
+        number = memo.find(waiting.pop())
+        if number in seen:
+            continue
+        seen.add(number)
+        union = next(memo.group(number).members(Union), None)
+        if union is None:
+            parts.add(number)
+        else:
+            waiting.extend(union.inputs)
+    return len(parts) > MOST_PARTS_REORDERED
+
+
+def _scan_of(group: GroupId, context: Context) -> WScan | None:
+    """A scan that reads a group, alone or with others; None if no scan does."""
+    members = context.memo.group(group)
+    for of_type in (WScan, WScanUnion):
+        for member in members.members(of_type):
+            operator: Any = member.operator
+            scan: WScan = operator.scans[0]
+            return scan
+    return None
 
 
 def _distributed(match: Match) -> tuple[Expression, Expression]:

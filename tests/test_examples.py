@@ -1,5 +1,6 @@
 """The bundled data is what its README says, and its queries fit it."""
 
+import csv
 import re
 from dataclasses import replace
 from importlib.resources import as_file, files
@@ -64,7 +65,8 @@ def test_the_files_are_sorted_and_as_long_as_their_readme_says(folder: str, name
     assert path.stat().st_size < 300_000
 
 
-QUERIES = sorted(path for ending in ("rq", "gcore") for path in EXAMPLES.glob(f"*/*.{ending}"))
+ENDINGS = ("rq", "gcore", "cypher", "seraph")
+QUERIES = sorted(path for ending in ENDINGS for path in EXAMPLES.glob(f"*/*.{ending}"))
 
 
 @pytest.mark.parametrize("path", QUERIES, ids=lambda path: path.name)
@@ -102,3 +104,34 @@ def test_the_data_is_found_as_package_data(folder: Path) -> None:
     bundled = {path.name for path in folder.iterdir() if path.suffix not in {".py", ""}}
     with as_file(files("headrace.examples") / folder.name) as found:
         assert bundled <= {path.name for path in found.iterdir()}
+
+
+def _rows(query: str, folder: Path, out: Path) -> list[tuple[str, ...]]:
+    """The rows of the results of an example, without their times."""
+    catalog_file = folder / "catalog.yaml"
+    options = ["--engine", "local", "--output", str(out), "--no-progress"]
+    assert main(["run", str(folder / query), "--catalog", str(catalog_file), *options]) == 0
+    with out.open(newline="") as file:
+        _, *rows = csv.reader(file)
+    return [tuple(row[:-2]) for row in rows]
+
+
+@pytest.mark.long
+def test_the_cycles_in_cypher_are_those_of_different_transfers(tmp_path: Path) -> None:
+    folder = EXAMPLES / "amlsim"
+    rq, cypher, seraph = (
+        _rows(f"flagged.{ending}", folder, tmp_path / f"{ending}.csv")
+        for ending in ("rq", "cypher", "seraph")
+    )
+    assert (len(rq), len(cypher), len(seraph)) == (106, 97, 97)
+    assert sorted(cypher) == sorted(seraph)
+    assert set(cypher) < set(rq)
+    assert all(a == b == c for a, b, c, *_ in set(rq) - set(cypher))
+
+
+@pytest.mark.long
+def test_each_triangle_in_seraph_is_reported_when_it_begins(tmp_path: Path) -> None:
+    found = _rows("triangle.seraph", MATHOVERFLOW, tmp_path / "triangles.csv")
+    assert len(found) == 1_349
+    # The window of triangle.rq slides by a day, so each edge is valid for 30 days at most.
+    assert set(found) > set(_rows("triangle.rq", MATHOVERFLOW, tmp_path / "all.csv"))

@@ -17,7 +17,7 @@ from .bound import BoundPath, BoundPattern
 from .left_join import LeftJoin
 from .partial import PartialAggregate
 from .patterns import FilteredPattern, MultiwayPattern, Path, Pattern
-from .roots import Aggregate, Report, Witness
+from .roots import Aggregate, EventReport, Report, Witness
 from .rows import Compute, Empty, Filter, Project, Rewindow, Union, WScan, WScanUnion
 from .shortest import PathValue, Shortest
 from .top import Top
@@ -30,6 +30,7 @@ __all__ = [
     "BoundPattern",
     "Compute",
     "Empty",
+    "EventReport",
     "Filter",
     "FilteredPattern",
     "LeftJoin",

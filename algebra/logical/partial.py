@@ -23,7 +23,7 @@ class PartialAggregate(LogicalOperator):
 
     Attributes:
         keys: the columns to group by.
-        aggregates: the functions, each with its column.
+        aggregates: the functions, each with its columns.
         every: the period in ticks; None gives rows at every instant.
     """
 
@@ -43,6 +43,6 @@ class PartialAggregate(LogicalOperator):
 
     def arguments(self, names: InputNames) -> str:
         """``count(*) by src  partial``."""
-        calls = [(call.function, call.column) for call in self.aggregates]
+        calls = [call.call for call in self.aggregates]
         output = range(len(self.keys) + len(calls) + 1)
         return notation.aggregates(self.keys, calls, output, self.every, names, marks=("partial",))

@@ -14,7 +14,9 @@ from .base import LogicalOperator, PathSemantics, VertexPaths
 from .rows import EVERY_INSTANT
 
 AGGREGATES = declared(Form("aggregates in the answer", refuses=frozenset({Feature.PATHS})))
-LISTS = declared(Form("lists in the answer", refuses=frozenset({Feature.PATHS})))
+LISTS = declared(
+    Form("lists in the answer", brings=Feature.LISTS, refuses=frozenset({Feature.PATHS}))
+)
 AGGREGATES_READ = declared(
     Form(
         "aggregates that other rules read",
@@ -40,6 +42,15 @@ REPORTS = declared(
         remedy=EVERY_INSTANT,
     )
 )
+EVENT_REPORTS = declared(
+    Form(
+        "reports at events",
+        brings=Feature.EVENTS,
+        refuses=frozenset({Feature.PATHS, Feature.LISTS, Feature.SHORTEST, Feature.SLIDES}),
+        hint="report after a period, as EMIT SNAPSHOT EVERY 1h",
+        remedy=EVERY_INSTANT,
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +59,7 @@ class Aggregate(LogicalOperator):
 
     Attributes:
         keys: the columns to group by.
-        aggregates: the functions, each with its column.
+        aggregates: the functions, each with its columns.
         output: the output columns, as positions in the keys followed by the aggregates.
         every: the period in ticks; the operator gives rows at its multiples, each valid until the
             next multiple. None gives rows at every instant.
@@ -75,7 +86,7 @@ class Aggregate(LogicalOperator):
 
     def arguments(self, names: InputNames) -> str:
         """``count(*) by src  every 1d``."""
-        calls = [(call.function, call.column) for call in self.aggregates]
+        calls = [call.call for call in self.aggregates]
         return notation.aggregates(
             self.keys,
             calls,
@@ -130,10 +141,11 @@ class Witness(LogicalOperator):
 
 @dataclass(frozen=True, slots=True)
 class Report(LogicalOperator):
-    """ρ: the rows that are valid, new or gone at each multiple of ``every``, which is in ticks."""
+    """ρ: the rows that are valid, new or gone at the ticks ``start``, ``start + every``, ..."""
 
     mode: ReportMode
     every: int
+    start: int = 0
 
     op: ClassVar[str] = "REPORT"
 
@@ -143,4 +155,28 @@ class Report(LogicalOperator):
 
     def arguments(self, names: InputNames) -> str:
         """``entering every 1d``."""
-        return f"{self.mode} every {durations.text(self.every, names.time_unit)}"
+        period = durations.text(self.every, names.time_unit)
+        return notation.report(self.mode, period, self.start)
+
+
+@dataclass(frozen=True, slots=True)
+class EventReport(LogicalOperator):
+    """ρ: the rows of the first input that are valid, new or gone at events.
+
+    An event is an instant from ``start`` on at which any other input has a row. There is a report
+    at every ``events``-th of them.
+    """
+
+    mode: ReportMode
+    events: int
+    start: int = 0
+
+    op: ClassVar[str] = "EVENT_REPORT"
+
+    @property
+    def form(self) -> Form:
+        return EVENT_REPORTS
+
+    def arguments(self, names: InputNames) -> str:
+        """``entering every 2 events``."""
+        return notation.report(self.mode, notation.events(self.events), self.start)

@@ -58,7 +58,8 @@ class WScan(LogicalOperator):
             alone, since a deletion need not carry properties.
 
     Raises:
-        ValueError: if a property occurs twice, or the predicate reads a property of a stream with
+        ValueError: if a property occurs twice, the predicate has functions that Spark SQL does not
+            have, or it reads a property of a stream with
             deletions.
     """
 
@@ -74,7 +75,9 @@ class WScan(LogicalOperator):
     def __post_init__(self) -> None:
         if len(set(self.properties)) < len(self.properties):
             raise ValueError("a scan gives a property once")
-        if self.deletions and self.predicate and not self.selects_by(self.predicate):
+        if self.predicate is not None and not self.predicate.in_sql:
+            raise ValueError("a scan selects by predicates of Spark SQL")
+        if self.predicate is not None and not self.selects_by(self.predicate):
             raise ValueError("a deletion need not have the properties that the scan selects by")
 
     @property
@@ -84,7 +87,7 @@ class WScan(LogicalOperator):
 
     def selects_by(self, predicate: Predicate) -> bool:
         """Whether the scan may select its edges by ``predicate``."""
-        return not self.deletions or max(predicate.columns, default=0) < 2
+        return predicate.in_sql and (not self.deletions or max(predicate.columns, default=0) < 2)
 
     def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
         """The predicate in its normal form, left out if it is always true."""

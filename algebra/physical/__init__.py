@@ -12,7 +12,7 @@ entry in that layer: a cost formula, an implementation rule, an operator of the 
 
 from .anti_joins import AntiJoin
 from .base import OPERATORS, PhysicalOperator, WithDeletions, registered
-from .groups import AggregateRows, ReportRows, Rewindow
+from .groups import AggregateRows, Rewindow
 from .indexes import IndexForm, index_forms, shared_sides, shared_sides_of_plan
 from .joins import HashJoin, Horizon
 from .left_joins import LeftJoin
@@ -27,6 +27,7 @@ from .paths import (
     SPath,
     WitnessPaths,
 )
+from .reports import EventReportRows, ReportRows
 from .rows import ComputeColumns, EmptyRelation, FilterRows, MergeUnion, ProjectColumns
 from .scans import Scan, WindowScan, WindowScanUnion
 from .semi_joins import SemiJoin
@@ -42,6 +43,7 @@ __all__ = [
     "Coalesce",
     "ComputeColumns",
     "EmptyRelation",
+    "EventReportRows",
     "Exchange",
     "FilterRows",
     "FollowsAutomaton",

@@ -133,6 +133,10 @@ class PhysicalOperator(HashedOnce):
         """Whether the result is coalesced if the input is."""
         return False
 
+    def reads_every_row(self, position: int) -> bool:
+        """Whether each row of an input counts, so that no repeated row may be dropped below."""
+        return False
+
     def repeats(self, widths: Sequence[int]) -> Repeats:
         """The rule for rows whose validity lies within that of earlier rows of their value."""
         if self.coalesces:

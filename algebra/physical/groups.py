@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, cast
 
-from .. import durations, notation
-from ..aggregates import COLLECTING, IGNORING_REPEATS, AggregateCall, Function, ReportMode
+from .. import notation
+from ..aggregates import COLLECTING, IGNORING_REPEATS, AggregateCall, Call, Function
 from ..notation import InputNames
 from ..properties import ANY, COPIED, Distribution, Spread, UpdatePattern
 from ..values import LISTS, ColumnType, PropertyType, StreamTypes, Types
@@ -72,7 +72,8 @@ class AggregateRows(DeletionVariant):
 
     Attributes:
         keys: the columns to group by.
-        aggregates: pairs of a function and its column; a null column counts rows.
+        aggregates: pairs of a function and its column; a null column counts rows. `latest` has two
+            columns, those of the values and of their times.
         output: the output columns, as positions in the keys followed by the aggregates, and by the
             number of the partition in a partial row.
         every: the period in time units; rows are given for its multiples. Null gives rows for
@@ -83,7 +84,7 @@ class AggregateRows(DeletionVariant):
     """
 
     keys: tuple[int, ...]
-    aggregates: tuple[tuple[Function, int | None], ...]
+    aggregates: tuple[Call, ...]
     output: tuple[int, ...]
     every: int | None = None
     update_pattern: WithDeletions = field(default=None, hash=False)
@@ -116,10 +117,12 @@ class AggregateRows(DeletionVariant):
     def output_width(self, inputs: Sequence[int]) -> int:
         """The number of output columns."""
         width = one_input(inputs)
-        columns = [column for _, column in self.aggregates if column is not None]
+        columns = [column for call in self.calls for column in call.columns]
         require_columns([*self.keys, *columns], width)
-        counted = all(f == "count" for f, column in self.aggregates if column is None)
+        counted = all(call.function == "count" for call in self.calls if call.column is None)
         require(counted, "an aggregate other than count needs a column")
+        timed = all((call.function == "latest") == (call.by is not None) for call in self.calls)
+        require(timed, "latest needs the column of its times, and no other aggregate has one")
         count = len(self.keys) + len(self.aggregates) + (self.partial is True)
         require(
             all(0 <= i < count for i in self.output),
@@ -131,7 +134,7 @@ class AggregateRows(DeletionVariant):
         )
         read = self.retracts is True or self.partial is True
         require(not read or not self.collects, "no operator reads lists")
-        sums = any(function == "partial_sum" for function, _ in self.aggregates)
+        sums = "partial_sum" in self._functions
         require(not sums or self.partial is True, "a partial sum is for partial rows alone")
         if self.partial:
             final = self.every is not None
@@ -142,29 +145,37 @@ class AggregateRows(DeletionVariant):
     def column_types(self, inputs: Sequence[Types], streams: Mapping[str, StreamTypes]) -> Types:
         """The types of the keys, and of the results of the functions."""
         types = [inputs[0][key] for key in self.keys]
-        for function, column in self.aggregates:
-            if function in ("count", "count_distinct") or column is None:
+        for call in self.calls:
+            if call.function in ("count", "count_distinct") or call.column is None:
                 types.append(_INTEGER)
-            elif function in COLLECTING:
-                types.append(frozenset(map(_list_of, inputs[0][column])))
+            elif call.function in COLLECTING:
+                types.append(frozenset(map(_list_of, inputs[0][call.column])))
             else:
                 # A partial sum is text, and has the type of the sum for the operator that reads it.
-                types.append(_NUMBER if function in _MEANS else inputs[0][column])
+                types.append(_NUMBER if call.function in _MEANS else inputs[0][call.column])
         types.append(_INTEGER)  # the partition
         return tuple(types[i] for i in self.output)
 
     @property
+    def calls(self) -> tuple[AggregateCall, ...]:
+        """The functions, each with its columns."""
+        return tuple(AggregateCall(*call) for call in self.aggregates)
+
+    @property
+    def _functions(self) -> frozenset[Function]:
+        return frozenset(call.function for call in self.calls)
+
+    @property
     def _ignores_repeats(self) -> bool:
-        functions = {function for function, _ in self.aggregates}
-        return functions <= IGNORING_REPEATS and self.update_pattern is None
+        return self._functions <= IGNORING_REPEATS and self.update_pattern is None
 
     @property
     def collects(self) -> bool:
         """Whether an aggregate is a list."""
-        return any(function in COLLECTING for function, _ in self.aggregates)
+        return not self._functions.isdisjoint(COLLECTING)
 
     def new_types(self) -> frozenset[PropertyType]:
-        writes = self.collects or any(function == "partial_sum" for function, _ in self.aggregates)
+        writes = self.collects or "partial_sum" in self._functions
         of_texts: frozenset[PropertyType] = frozenset({"string"} if writes else ())
         return of_texts | {"integer", "number"}
 
@@ -176,7 +187,7 @@ class AggregateRows(DeletionVariant):
     def output_names(self, inputs: Sequence[Sequence[str]], width: int) -> tuple[str, ...]:
         """Keys have the names of their columns; aggregates are written out."""
         (below,) = inputs
-        calls = [notation.value(str(AggregateCall(*call)), below) for call in self.aggregates]
+        calls = [notation.value(str(call), below) for call in self.calls]
         names = (*(below[key] for key in self.keys), *calls, "partition")
         return tuple(names[i] for i in self.output)
 
@@ -229,47 +240,3 @@ def _list_of(kind: ColumnType) -> ColumnType:
 _MEANS = ("avg", "avg_partial")
 _INTEGER: frozenset[ColumnType] = frozenset({"integer"})
 _NUMBER: frozenset[ColumnType] = frozenset({"number"})
-
-
-@registered
-@dataclass(frozen=True, slots=True)
-class ReportRows(DeletionVariant):
-    """Reports valid, new or gone rows at each multiple of ``every``, once the instant is past.
-
-    ``snapshot`` reports the valid rows, ``entering`` the valid rows that were not valid one period
-    ago, and ``exit`` the rows that were valid one period ago and are not now. The ts of a result is
-    the instant of its report, its exp the instant of the next report. Results are never retracted.
-    """
-
-    mode: ReportMode
-    every: int
-    update_pattern: WithDeletions = field(default=None, hash=False)
-    op: Literal["REPORT"] = "REPORT"
-
-    coalesces: ClassVar[bool] = True
-
-    @property
-    def final(self) -> bool:
-        """A report is never retracted."""
-        return True
-
-    def output_width(self, inputs: Sequence[int]) -> int:
-        width = one_input(inputs)
-        require(self.every > 0, "the period of its reports is not positive")
-        return width
-
-    def retention(self) -> int:
-        """The report after a row's expiry still reads the row."""
-        return self.every
-
-    def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
-        """Equal rows have to be on one partition."""
-        return together(inputs[0], "value")
-
-    def input_distributions(self, widths: Sequence[int]) -> Iterator[tuple[Distribution, ...]]:
-        """On one partition, or hashed by any column."""
-        return on_one_or_hashed(range(widths[0]))
-
-    def arguments(self, names: InputNames) -> str:
-        """``entering every 1d``."""
-        return f"{self.mode} every {durations.text(self.every, names.time_unit)}"

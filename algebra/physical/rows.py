@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import ClassVar, Literal
+from typing import ClassVar, Final, Literal
 
 from .. import notation, predicate_syntax, scalar
 from ..hashing import hashed_once
 from ..notation import InputNames
 from ..properties import ANY, BROADCAST, DIVIDED, NOTHING, Distribution, Spread, distributions
 from ..untrusted import WIDEST, at_most, between
-from ..values import NUMBERS, ColumnType, PropertyType, StreamTypes, Types
+from ..values import ColumnType, PropertyType, StreamTypes, Types
 from .base import (
     BY_KERNELS,
     IN_SQL,
@@ -36,8 +36,12 @@ class FilterRows(PhysicalOperator):
     predicate: str
     op: Literal["FILTER"] = "FILTER"
 
-    conventions: ClassVar[Conventions] = IN_SQL + BY_KERNELS
     holds_state: ClassVar[bool] = False
+
+    @property
+    def conventions(self) -> Conventions:  # type: ignore[override]
+        """Without SQL if the predicate has functions that Spark SQL has not."""
+        return IN_SQL + BY_KERNELS if predicate_syntax.in_sql(self.predicate) else BY_KERNELS
 
     def check_bounds(self, inputs: int) -> None:
         _ = predicate_syntax.checked(self.predicate)
@@ -165,13 +169,15 @@ class ComputeColumns(PhysicalOperator):
     def column_types(self, inputs: Sequence[Types], streams: Mapping[str, StreamTypes]) -> Types:
         """The types of the values over the columns of the input."""
         columns = inputs[0]
-        return tuple(_types(scalar.parsed(v, len(columns)), columns) for v in self.values)
+        values = [scalar.parsed(value, len(columns)) for value in self.values]
+        return tuple(scalar.types(value, columns) or _UNKNOWN for value in values)
 
     def new_types(self) -> frozenset[PropertyType]:
-        """The types of arithmetic results and literals."""
+        """The types of computed values and literals."""
         values = [scalar.parsed(value, 1 << 20) for value in self.values]
-        literals = {value.type for value in values if isinstance(value, scalar.Literal)}
-        return frozenset({"integer", "number", *literals})
+        computed = [value for value in values if not isinstance(value, scalar.Column)]
+        numbers: frozenset[PropertyType] = frozenset({"integer", "number"})
+        return numbers.union(*map(scalar.made_types, computed))
 
     def input_names(self, position: int, own: Sequence[str], width: int) -> tuple[str, ...]:
         """The names of the columns that are passed on."""
@@ -193,20 +199,8 @@ class ComputeColumns(PhysicalOperator):
         return notation.values(self.values, names)
 
 
-def _types(value: scalar.Value, columns: Types) -> frozenset[ColumnType]:
-    """The types of a value over columns of such types."""
-    match value:
-        case scalar.Column(position):
-            return columns[position]
-        case scalar.Literal():
-            return frozenset({value.type})
-        case _ if value.function == "/":
-            return frozenset({"number"})
-        case _:
-            of_parts = frozenset().union(*(_types(part, columns) for part in value.arguments))
-            return (
-                frozenset({"integer"}) if of_parts == {"integer"} else of_parts & NUMBERS or NUMBERS
-            )
+_UNKNOWN: Final[frozenset[ColumnType]] = frozenset({"string"})
+"""The type of a column without a known value."""
 
 
 @registered

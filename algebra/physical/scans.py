@@ -61,7 +61,8 @@ class Scan(PhysicalOperator):
             )
         for scan in self.scans:
             if scan.predicate is not None:
-                _ = predicate_syntax.checked(scan.predicate)
+                is_sql = predicate_syntax.in_sql(scan.predicate)
+                require(is_sql, "its predicate has functions that only FILTER above it computes")
 
     def output_names(self, inputs: Sequence[Sequence[str]], width: int) -> tuple[str, ...]:
         return ("src", "trg", *self.properties)

@@ -7,6 +7,7 @@ from argparse import ArgumentParser
 from typing import Any, NoReturn
 
 from ...planning.errors import HeadraceError
+from ..parameters import values_of
 from .optimizing import optimize
 
 
@@ -28,6 +29,7 @@ def _parser() -> _Parser:
     parser.add_argument("--window", metavar="LENGTH")
     parser.add_argument("--slide", metavar="LENGTH")
     parser.add_argument("--language", choices=("rq", "gcore", "cypher"))
+    parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--run", nargs="?", const="local", choices=("local", "spark"))
     return parser
 
@@ -37,8 +39,8 @@ def headrace(line: str, cell: str, variables: dict[str, Any]) -> Any:
 
     Args:
         line: ``[NAME] [--catalog FILE] [--input FILE] [--window LENGTH] [--slide LENGTH]
-            [--language rq|gcore|cypher] [--run [local|spark]]``. With ``--run`` the result is the
-            DataFrame of pandas with the results.
+            [--language rq|gcore|cypher] [--param NAME=VALUE] [--run [local|spark]]``. With
+            ``--run`` the result is the DataFrame of pandas with the results.
         cell: the text of the query.
         variables: the variables of the notebook, which get the result as ``NAME``.
 
@@ -63,6 +65,7 @@ def headrace(line: str, cell: str, variables: dict[str, Any]) -> Any:
             window=arguments.window,
             slide=arguments.slide,
             language=arguments.language,
+            parameters=values_of(arguments.param),
         )
         result = planned if arguments.run is None else planned.run(arguments.run).to_pandas()
     except HeadraceError as error:

@@ -17,6 +17,7 @@ from .planned import FileNames, PlannedQuery, file_names
 
 if TYPE_CHECKING:
     from ...catalog.model import Catalog, VertexType
+    from ...languages.parsing.parameters import Parameters
     from ...optimizer.trace import Tracing
 
 
@@ -32,6 +33,7 @@ def optimize(
     columns: str | None = None,
     separator: str | None = None,
     language: str | None = None,
+    parameters: Parameters | None = None,
     time_unit: str | None = None,
     vertex_type: VertexType | None = None,
     options: PlanningOptions | None = None,
@@ -56,9 +58,11 @@ def optimize(
             columns of files without a header in their order, as ``src,trg,ts``.
         separator: the separator between two columns of ``inputs``; a comma by default.
         language: ``rq``, ``gcore`` or ``cypher``; None to detect it.
+        parameters: the values of the parameters of a query in Cypher, by their names without ``$``.
         time_unit: the unit of ``ts`` in files without a catalog; a second by default.
         vertex_type: the type of vertices in files without a catalog; ``string`` by default.
-        options: all other options of planning; ``window`` and ``slide`` replace theirs.
+        options: all other options of planning; ``window``, ``slide`` and ``parameters`` replace
+            theirs.
         trace: whether to record the steps of the search, and which ones.
         cancelled: polled during planning; once it returns true, the search ends with the best plan
             so far.
@@ -82,6 +86,7 @@ def optimize(
         "columns": columns,
         "separator": separator,
         "language": language,
+        "parameters": parameters,
         "time_unit": time_unit,
         "vertex_type": vertex_type,
         "options": options,
@@ -121,12 +126,18 @@ def _request(
     columns: str | None,
     separator: str | None,
     language: str | None,
+    parameters: Parameters | None,
     time_unit: str | None,
     vertex_type: VertexType | None,
     options: PlanningOptions | None,
 ) -> PlanRequest:
     options = options or PlanningOptions()
-    options = replace(options, window=window or options.window, slide=slide or options.slide)
+    options = replace(
+        options,
+        window=window or options.window,
+        slide=slide or options.slide,
+        parameters=options.parameters if parameters is None else parameters,
+    )
     files = (file_names(inputs), file_names(stored), file_names(vertices))
     if catalog is not None:
         _check_alone(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt
 
 from ...algebra.limits import DEFAULT_STEPS
 from ...documents.matches import Match
@@ -22,6 +22,7 @@ LONGEST_QUERY = 100_000
 MOST_EXPRESSIONS = 200_000
 MOST_ALTERNATIVES = 1_000
 MOST_TRACED = 100_000
+MOST_ITEMS = 1_000
 
 ConstantName = Literal[
     "push",
@@ -35,6 +36,16 @@ ConstantName = Literal[
 ]
 _Microseconds = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 _Length = Annotated[str, Field(max_length=40)]
+
+
+_Name = Annotated[str, Field(max_length=100)]
+_Item = (
+    StrictBool
+    | Annotated[StrictInt, Field(ge=-(2**63), lt=2**63)]
+    | Annotated[StrictFloat, Field(allow_inf_nan=False)]
+    | Annotated[str, Field(max_length=10_000)]
+    | None
+)
 
 
 class _Body(BaseModel):
@@ -83,6 +94,11 @@ class OptionsBody(_Body):
     )
     sample: bool = Field(
         default=True, description="estimate paths and joins from the samples of streams"
+    )
+    parameters: dict[_Name, _Item | Annotated[list[_Item], Field(max_length=MOST_ITEMS)]] = Field(
+        default={},
+        max_length=100,
+        description="the values of the parameters of a query in Cypher, by their names without $",
     )
 
 

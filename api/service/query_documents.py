@@ -39,7 +39,8 @@ def picture_document(query: Query) -> RunningPicture:
     """Builds the drawing of a query: its plan, and its results as graphs."""
     plan = PhysicalPlan.from_document(query.kept.plan)
     text, language = query.kept.request["query"], query.kept.request["language"]
-    parsed = parse(text, language or detect(text, "query"), plan.time_unit)
+    parameters = (query.kept.request["options"] or {}).get("parameters", {})
+    parsed = parse(text, language or detect(text, "query"), plan.time_unit, parameters=parameters)
     return RunningPicture(picture=picture_of_plan(plan), match=match_document(parsed))
 
 

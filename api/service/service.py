@@ -22,6 +22,7 @@ from ...executor.spark.host.errors import OutputError
 from ...executor.spark.results.sinks import WrittenBySpark, written_by_spark
 from ...planning.errors import UsageError
 from ...running.runs import as_headrace_error, inputs_of_plan
+from . import compression
 from .bodies import OptimizeBody, OptionsBody, QueryBody, SearchDocument
 from .catalogs import Catalogs, document_of, files_of, of_request
 from .follow import Followers
@@ -87,7 +88,7 @@ class Service:
             current = kept is not None and job.measured_at * 1e6 <= kept.made_us
             if kept is not None and current and kept.stop_reason not in ("budget_ms", CANCELLED):
                 self.metrics.cache_hits.labels("store").inc()
-                return Response(kept.answer, media_type=JSON)
+                return await compression.document(request, kept.answer, HTTPStatus.OK, JSON)
         return await self.answer(request, job)
 
     def job(self, kind: Kind, body: OptimizeBody, details: dict[str, Any]) -> Job:
@@ -254,7 +255,10 @@ class Service:
 
     async def answer(self, request: Request, job: Job) -> Response:
         """Answers with the outcome of a job; cancels the search if the client disconnects."""
-        return _response(await self._outcome(request, job))
+        outcome = await self._outcome(request, job)
+        if outcome.fault:
+            return _response(outcome)
+        return await compression.document(request, outcome.body, outcome.status, outcome.media_type)
 
     async def _outcome(self, request: Request, job: Job) -> Outcome:
         search = asyncio.ensure_future(self.searches.find(job, REQUEST_ID.get()))

@@ -15,6 +15,7 @@ from .aggregate_groups import (
     DIFFERENT,
     DUE,
     EVERY,
+    FUNCTION,
     GROUP,
     GROUP_FIELDS,
     IS_CHANGED,
@@ -262,7 +263,7 @@ def reopen(state: Aggregates, keys: IntArray, since: IntArray, opened: IntArray,
         if rows[group, width + PREVIOUS] != FREED:
             mark(state, group)
             for call in range(state.calls.shape[0]):
-                if state.calls[call, 0] in (COLLECTED, DIFFERENT):
+                if state.calls[call, FUNCTION] in (COLLECTED, DIFFERENT):
                     make_due(state, group, width + GROUP_FIELDS + call * STATE_FIELDS)
     h[STARTED], h[AT], h[CLOSED] = 1, now, 0
     return DONE

@@ -49,9 +49,13 @@ from .vertices import BOOLEAN, INTEGER, LENGTH, MISSING, NUMBER, START, STRING
 
 (
     COUNTED, DISTINCT, SUM, MEAN, LEAST, GREATEST, COLLECTED, DIFFERENT, PART, SUM_OF_PARTS,
-    MEAN_OF_PARTS,
-) = range(11)  # fmt: skip
+    MEAN_OF_PARTS, LATEST,
+) = range(12)  # fmt: skip
 """The functions; DIFFERENT collects each value once, PART is a partial sum."""
+
+FUNCTION, COLUMN, TIME, CALL_FIELDS = range(4)
+"""Fields of an aggregate: its function, its column, and the column of times of LATEST; EMPTY for
+none."""
 
 TEXT = STRING + 1
 """The kind of lists and partial sums, beside those of the dictionary."""
@@ -71,7 +75,7 @@ class Aggregates(NamedTuple):
         changed: the groups that changed at the present time.
         bags: the bags of the functions that compare values, and of expiries.
         limbs: the exact sums of floats.
-        calls: a function and its column for each aggregate; EMPTY for no column.
+        calls: int64[aggregates, CALL_FIELDS].
         fresh: space for the aggregates of a group.
         scratch: space for a sum.
     """
@@ -95,7 +99,7 @@ def full(state: Aggregates) -> int:
         return SWEEP_DUE
     if groups.header[COUNT] == groups.rows.shape[0]:
         return GROUPS_FULL
-    if state.bags.header[ordered.USED] + calls + 1 > state.bags.nodes.shape[0]:
+    if state.bags.header[ordered.USED] + 2 * calls + 1 > state.bags.nodes.shape[0]:
         return NODES_FULL
     if h[LIMBS_USED] + calls > state.limbs.shape[0]:
         return LIMBS_FULL
@@ -129,13 +133,10 @@ def change(state: Aggregates, group: int, row: int, sign: int) -> None:
     entries, held = state.bags.entries, state.values.held.rows
     for call in range(state.calls.shape[0]):
         at = width + GROUP_FIELDS + call * STATE_FIELDS
-        function, column = state.calls[call, 0], state.calls[call, 1]
+        function, column = state.calls[call, FUNCTION], state.calls[call, COLUMN]
         kind, bits = BOOLEAN, 1
         if column != EMPTY:
-            code = held[row, column]
-            kind, bits = min(entries[code, LENGTH], STRING), entries[code, START]
-            if kind == STRING:
-                bits = code
+            kind, bits = _kind_and_bits(entries, held[row, column])
         if kind == MISSING:
             continue
         if function == COUNTED:
@@ -147,6 +148,8 @@ def change(state: Aggregates, group: int, row: int, sign: int) -> None:
         elif function in (SUM_OF_PARTS, MEAN_OF_PARTS):
             if kind == STRING:
                 _add_part(state, group, at, bits, sign)
+        elif function == LATEST:
+            _change_pair(state, group, at, kind, bits, held[row, state.calls[call, TIME]], sign)
         else:
             used, root = state.bags.header[ordered.USED], groups.rows[group, at + LINK]
             exact = function in (COLLECTED, DIFFERENT)
@@ -158,6 +161,30 @@ def change(state: Aggregates, group: int, row: int, sign: int) -> None:
             groups.rows[group, at + VALUES] += state.bags.header[ordered.USED] - used
             if exact:
                 make_due(state, group, at)
+
+
+@kernel
+def _kind_and_bits(entries: IntArray, code: int) -> tuple[int, int]:
+    """The kind and the bits of a value; the bits of a string are its code."""
+    kind = min(entries[code, LENGTH], STRING)
+    return kind, code if kind == STRING else entries[code, START]
+
+
+@kernel
+def _change_pair(
+    state: Aggregates, group: int, at: int, kind: int, bits: int, time: int, sign: int
+) -> None:
+    """Adds ``sign`` times a value with the code of its time to the pairs of LATEST."""
+    bags, rows = state.bags, state.groups.rows
+    first_kind, first = _kind_and_bits(bags.entries, time)
+    if first_kind == MISSING:
+        return
+    root = rows[group, at + LINK]
+    if sign > 0:
+        rows[group, at + LINK] = ordered.add_pair(bags, root, first_kind, first, kind, bits)
+    else:
+        rows[group, at + LINK] = ordered.take_pair(bags, root, first_kind, first, kind, bits)
+    rows[group, at + VALUES] += sign
 
 
 @kernel
@@ -314,7 +341,7 @@ def evaluate(state: Aggregates, group: int) -> None:
     rows, fresh, nodes = state.groups.rows, state.fresh, state.bags.nodes
     for call in range(state.calls.shape[0]):
         at = state.groups.columns.shape[0] + GROUP_FIELDS + call * STATE_FIELDS
-        function, values = state.calls[call, 0], rows[group, at + VALUES]
+        function, values = state.calls[call, FUNCTION], rows[group, at + VALUES]
         fresh[2 * call], fresh[2 * call + 1] = MISSING, 0
         if function in (COUNTED, DISTINCT):
             fresh[2 * call], fresh[2 * call + 1] = INTEGER, values
@@ -325,6 +352,9 @@ def evaluate(state: Aggregates, group: int) -> None:
         elif function in (LEAST, GREATEST):
             side = LEFT if function == LEAST else RIGHT
             node = ordered.end_of(state.bags, rows[group, at + LINK], side)
+            fresh[2 * call], fresh[2 * call + 1] = nodes[node, KIND], nodes[node, BITS]
+        elif function == LATEST:
+            node = ordered.last_second(state.bags, rows[group, at + LINK])
             fresh[2 * call], fresh[2 * call + 1] = nodes[node, KIND], nodes[node, BITS]
         else:
             high, low = rows[group, at + HIGH], rows[group, at + LOW]

@@ -11,6 +11,7 @@ from . import ordered
 from .aggregate_groups import (
     CHANGED,
     DIFFERENT,
+    FUNCTION,
     GROUP_FIELDS,
     IS_DUE,
     LINK,
@@ -42,7 +43,7 @@ def measure(state: Aggregates, sizes: IntArray) -> None:
             at = width + GROUP_FIELDS + call * STATE_FIELDS
             if rows[state.changed[k], at + IS_DUE] != 0:
                 values = rows[state.changed[k], at + VALUES]
-                if state.calls[call, 0] == PART:
+                if state.calls[call, FUNCTION] == PART:
                     values = 0
                 sizes[LISTS] += 1
                 sizes[ITEMS] += values
@@ -68,8 +69,8 @@ def write(state: Aggregates, lists: IntArray, items: IntArray, path: IntArray) -
             if rows[group, at + IS_DUE] == 0:
                 continue
             rows[group, at + IS_DUE] = 0
-            once = state.calls[call, 0] == DIFFERENT
-            if state.calls[call, 0] != PART:
+            once = state.calls[call, FUNCTION] == DIFFERENT
+            if state.calls[call, FUNCTION] != PART:
                 end = _write_items(state.bags, rows[group, at + LINK], once, items, end, path)
             lists[OF_GROUP, number], lists[OF_CALL, number] = group, call
             lists[END, number] = end

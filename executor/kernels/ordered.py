@@ -3,6 +3,8 @@
 Numbers come before strings, strings before truth values. An integer and a number may be equal: then
 they share a node, which has the value that came first. In an *exact* bag each has its own node, the
 integer first. The number of a node determines its priority in the heap order of the treap.
+
+A bag of pairs is ordered by the first values; below the node of such a value are the second ones.
 """
 
 from __future__ import annotations
@@ -16,8 +18,9 @@ from .tables import EMPTY, mixed
 from .vertices import BOOLEAN, INTEGER, LENGTH, NUMBER, START, STRING, Bytes
 
 # Fields of a node: the kind of its value; its bits, or the code of a string; the number of copies;
-# and the nodes below it. A free node has the next free node as LEFT.
-KIND, BITS, COPIES, LEFT, RIGHT, NODE_FIELDS = range(6)
+# the nodes below it; and in a bag of pairs the root of the bag of second values. A free node has
+# the next free node as LEFT.
+KIND, BITS, COPIES, LEFT, RIGHT, SECONDS, NODE_FIELDS = range(7)
 
 # The header: nodes in use, the first free node, and the nodes from which on none was ever used.
 USED, FREE, TOP, NODE_HEADER_FIELDS = range(4)
@@ -103,7 +106,7 @@ def add(bags: Nodes, root: int, kind: int, bits: int, exact: bool) -> int:
         h[FREE] = nodes[node, LEFT]
     h[USED] += 1
     nodes[node, KIND], nodes[node, BITS], nodes[node, COPIES] = kind, bits, 1
-    nodes[node, LEFT] = nodes[node, RIGHT] = EMPTY
+    nodes[node, LEFT] = nodes[node, RIGHT] = nodes[node, SECONDS] = EMPTY
     return _insert(bags, root, node, exact)
 
 
@@ -182,3 +185,39 @@ def end_of(bags: Nodes, root: int, side: int) -> int:
     while bags.nodes[root, side] != EMPTY:
         root = bags.nodes[root, side]
     return root
+
+
+@kernel
+def add_pair(bags: Nodes, root: int, kind: int, bits: int, second_kind: int, second: int) -> int:
+    """Adds a pair to a bag of pairs; there are two free nodes. Returns the bag's root."""
+    root = add(bags, root, kind, bits, False)
+    node = _node_of(bags, root, kind, bits)
+    seconds = add(bags, bags.nodes[node, SECONDS], second_kind, second, False)
+    bags.nodes[node, SECONDS] = seconds
+    return root
+
+
+@kernel
+def take_pair(bags: Nodes, root: int, kind: int, bits: int, second_kind: int, second: int) -> int:
+    """Removes a copy of a pair that a bag of pairs has. Returns the bag's root."""
+    node = _node_of(bags, root, kind, bits)
+    seconds = take(bags, bags.nodes[node, SECONDS], second_kind, second, False)
+    bags.nodes[node, SECONDS] = seconds
+    return take(bags, root, kind, bits, False)
+
+
+@kernel
+def last_second(bags: Nodes, root: int) -> int:
+    """The node of the greatest second value of the greatest first one; the bag has a pair."""
+    return end_of(bags, bags.nodes[end_of(bags, root, RIGHT), SECONDS], RIGHT)
+
+
+@kernel
+def _node_of(bags: Nodes, root: int, kind: int, bits: int) -> int:
+    """The node of a value that a bag has."""
+    at = root
+    side = _side(bags, kind, bits, at, False)
+    while side != 0:
+        at = bags.nodes[at, LEFT if side < 0 else RIGHT]
+        side = _side(bags, kind, bits, at, False)
+    return at

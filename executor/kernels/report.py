@@ -26,13 +26,18 @@ from .store import COUNT
 from .tables import EMPTY
 
 # The header: the current row of the batch; the results written, and the space needed for more; the
-# mode and the period; whether a time was told, and the present time; the tick of the last report;
-# the values of the last report, and those that changed since.
-ROW, OUT, NEED, MODE, EVERY, STARTED, AT, LAST, REPORTED, TOUCHED, HEADER_FIELDS = range(11)
-ENTERING, EXIT, SNAPSHOT = range(3)
+# mode, the period and the first tick; whether a time was told, and the present time; the tick of
+# the last report, or the position of the next one; the values of the last report, and those that
+# changed since.
+ROW, OUT, NEED, MODE, EVERY, START, STARTED, AT, LAST, REPORTED, TOUCHED, HEADER_FIELDS = range(12)
+NEXT = LAST
+# CHANGES are the values that enter, and those that leave, with the expiry LEFT.
+ENTERING, EXIT, SNAPSHOT, CHANGES = range(4)
+LEFT = 0
 
-# Fields of a value: its place in the last report, from 1, or 0; and whether it changed since.
-_PLACE, _IS_TOUCHED = FIRST_OWN, SECOND_OWN
+# Fields of a value: its places in the last report and among the values that changed since, each
+# from 1, or 0.
+PLACE, _TOUCHED_AT = FIRST_OWN, SECOND_OWN
 VALUE_FIELDS = EXPIRING_FIELDS
 
 
@@ -59,10 +64,15 @@ def next_multiple(time: int, period: int) -> int:
 
 
 @kernel
+def next_tick(time: int, start: int, period: int) -> int:
+    """The first of ``start``, ``start + period``, ... that is not before ``time``."""
+    return start + next_multiple(max(0, time - start), period)
+
+
+@kernel
 def take(state: Report, batch: Input, out: IntArray) -> int:
     """Takes the rows of a batch, and writes the reports before the largest ts."""
-    h, values, columns = state.header, state.values, batch.columns
-    held = values.held
+    h, held = state.header, state.values.held
     while h[ROW] < batch.ts.shape[0]:
         i = h[ROW]
         if h[STARTED] == 0 or batch.ts[i] != h[AT]:
@@ -71,20 +81,27 @@ def take(state: Report, batch: Input, out: IntArray) -> int:
                 return stop
         if held.header[COUNT] == held.rows.shape[0]:
             return SWEEP_DUE
-        row = row_of(values, columns, i)
-        if batch.exp[i] >= 0:
-            if row == EMPTY:
-                row = new_row(values, columns, i)
-            if is_valid(values, row):
-                extend(values, row, batch.exp[i])
-            else:
-                enqueue(values, row, batch.exp[i])
-                _touch(state, row)
-        elif row != EMPTY and is_valid(values, row):
-            dequeue(values, row)
-            _touch(state, row)
+        change(state, batch, i)
         h[ROW] += 1
     return DONE
+
+
+@kernel
+def change(state: Report, batch: Input, i: int) -> None:
+    """Begins, extends or ends the validity of a value as row ``i`` says; there is room for it."""
+    values, columns = state.values, batch.columns
+    row = row_of(values, columns, i)
+    if batch.exp[i] >= 0:
+        if row == EMPTY:
+            row = new_row(values, columns, i)
+        if is_valid(values, row):
+            extend(values, row, batch.exp[i])
+        else:
+            enqueue(values, row, batch.exp[i])
+            touch(state, row)
+    elif row != EMPTY and is_valid(values, row):
+        dequeue(values, row)
+        touch(state, row)
 
 
 @kernel
@@ -95,8 +112,9 @@ def pass_time(state: Report, now: int, out: IntArray) -> int:
         h[STARTED], h[AT] = 1, now
     tick = _next(state)
     while tick < now:
-        if not _report(state, tick, out):
+        if not report(state, tick, tick + h[EVERY], out):
             return OUT_FULL
+        h[LAST] = tick
         tick = _next(state)
     h[AT] = max(h[AT], now)
     return DONE
@@ -107,68 +125,96 @@ def _next(state: Report) -> int:
     """The next tick whose report may have rows or may end the validity of a value."""
     h, tick = state.header, FOREVER
     if h[TOUCHED] > 0:
-        tick = next_multiple(h[AT], h[EVERY])
+        tick = next_tick(h[AT], h[START], h[EVERY])
     first = first_expiry(state.values)
     if first <= FOREVER - h[EVERY]:
-        tick = min(tick, next_multiple(first, h[EVERY]))
+        tick = min(tick, next_tick(first, h[START], h[EVERY]))
     if h[MODE] == SNAPSHOT and h[REPORTED] > 0:
         tick = min(tick, h[LAST] + h[EVERY])
     return tick
 
 
 @kernel
-def _touch(state: Report, row: int) -> None:
+def touch(state: Report, row: int) -> None:
+    """Notes that the validity of a value may have changed."""
     h, held = state.header, state.values.held
-    at = held.columns.shape[0] + _IS_TOUCHED
+    at = held.columns.shape[0] + _TOUCHED_AT
     if held.rows[row, at] == 0:
-        held.rows[row, at] = 1
         state.touched[h[TOUCHED]] = row
         h[TOUCHED] += 1
+        held.rows[row, at] = h[TOUCHED]
 
 
 @kernel
-def _report(state: Report, tick: int, out: IntArray) -> bool:
-    """Writes the report of a tick; False if there is no space for it."""
+def is_reported(state: Report, row: int) -> bool:
+    """Whether the last report has a value."""
+    held = state.values.held
+    return held.rows[row, held.columns.shape[0] + PLACE] != 0
+
+
+@kernel
+def put_into_report(state: Report, row: int) -> None:
+    """Adds a value to those of the last report."""
+    h, held = state.header, state.values.held
+    state.reported[h[REPORTED]] = row
+    h[REPORTED] += 1
+    held.rows[row, held.columns.shape[0] + PLACE] = h[REPORTED]
+
+
+@kernel
+def forget(state: Report, row: int) -> None:
+    """Drops a value that is neither valid nor reported."""
+    h, held = state.header, state.values.held
+    at = held.columns.shape[0] + _TOUCHED_AT
+    place = held.rows[row, at]
+    if place != 0:
+        last = state.touched[h[TOUCHED] - 1]
+        state.touched[place - 1] = last
+        held.rows[last, at] = place
+        h[TOUCHED] -= 1
+    remove(held, row)
+
+
+@kernel
+def report(state: Report, tick: int, until: int, out: IntArray) -> bool:
+    """Writes the report of a tick, with ``until`` as expiry; False if there is no space for it."""
     h, values = state.header, state.values
     held = values.held
     rows, width = held.rows, held.columns.shape[0]
     while first_expiry(values) <= tick:
-        _touch(state, dequeue_first(values))
+        touch(state, dequeue_first(values))
     h[NEED] = h[TOUCHED] + (h[REPORTED] if h[MODE] == SNAPSHOT else 0)
     if h[OUT] + h[NEED] > out.shape[1]:
         return False
     for k in range(h[TOUCHED]):
         row = state.touched[k]
-        rows[row, width + _IS_TOUCHED] = 0
-        valid, reported = is_valid(values, row), rows[row, width + _PLACE] != 0
+        rows[row, width + _TOUCHED_AT] = 0
+        valid, reported = is_valid(values, row), is_reported(state, row)
         if valid and not reported:
-            state.reported[h[REPORTED]] = row
-            h[REPORTED] += 1
-            rows[row, width + _PLACE] = h[REPORTED]
-            if h[MODE] == ENTERING:
-                _write(state, row, tick, out)
+            put_into_report(state, row)
+            if h[MODE] == ENTERING or h[MODE] == CHANGES:
+                _write(state, row, tick, until, out)
         elif reported and not valid:
             last = state.reported[h[REPORTED] - 1]
-            state.reported[rows[row, width + _PLACE] - 1] = last
-            rows[last, width + _PLACE] = rows[row, width + _PLACE]
+            state.reported[rows[row, width + PLACE] - 1] = last
+            rows[last, width + PLACE] = rows[row, width + PLACE]
             h[REPORTED] -= 1
-            if h[MODE] == EXIT:
-                _write(state, row, tick, out)
+            if h[MODE] == EXIT or h[MODE] == CHANGES:
+                _write(state, row, tick, LEFT if h[MODE] == CHANGES else until, out)
         if not valid:
             remove(held, row)
     h[TOUCHED] = 0
     if h[MODE] == SNAPSHOT:
         for k in range(h[REPORTED]):
-            _write(state, state.reported[k], tick, out)
-    h[LAST] = tick
+            _write(state, state.reported[k], tick, until, out)
     return True
 
 
 @kernel
-def _write(state: Report, row: int, tick: int, out: IntArray) -> None:
+def _write(state: Report, row: int, tick: int, until: int, out: IntArray) -> None:
     h, held = state.header, state.values.held
     width = held.columns.shape[0]
     for j in range(width):
         out[j, h[OUT]] = held.rows[row, j]
-    out[width, h[OUT]], out[width + 1, h[OUT]] = tick, tick + h[EVERY]
+    out[width, h[OUT]], out[width + 1, h[OUT]] = tick, until
     h[OUT] += 1

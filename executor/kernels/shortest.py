@@ -38,13 +38,11 @@ LENGTHS, ONE_PATH, ALL_PATHS = range(3)
 
 # A result: the first and the last vertex, and the length.
 RESULT_FIELDS = 3
-# A step of a result: the vertex that it leaves, its symbol, and the vertex that it enters.
-STEP_FIELDS = 3
 
 # A node that is reached: its vertex, its state, its distance from the root, and its first arc back.
 NODE_VERTEX, NODE_STATE, NODE_DISTANCE, NODE_BACK, NODE_FIELDS = range(5)
-# An arc back: the place of the node that it comes from, its symbol, and the next arc of the node.
-BACK_NODE, BACK_SYMBOL, BACK_NEXT, BACK_FIELDS = range(4)
+# An arc back: the place of the node that it comes from, its number, and the next arc of the node.
+BACK_NODE, BACK_ARC, BACK_NEXT, BACK_FIELDS = range(4)
 
 
 class Graph(NamedTuple):
@@ -155,7 +153,7 @@ def counting_sort(keys: IntArray, order: IntArray, counts: IntArray, out: IntArr
 def search(
     graph: Graph, state: Search, writes: int, budget: int, out: IntArray, steps: IntArray
 ) -> int:
-    """Writes the results of all roots from the next one on.
+    """Writes the results of all roots from the next one on, and the arcs of their steps.
 
     A root whose results do not fit is searched again after its results of before are dropped.
     """
@@ -205,7 +203,7 @@ def _reach(graph: Graph, state: Search, root: int, writes: int) -> int:
                 reached += 1
             nearer = writes == ALL_PATHS and nodes[node, NODE_DISTANCE] == distance + 1
             if nearer or (fresh and writes == ONE_PATH):
-                back[arcs, BACK_NODE], back[arcs, BACK_SYMBOL] = at, symbol
+                back[arcs, BACK_NODE], back[arcs, BACK_ARC] = at, arc
                 back[arcs, BACK_NEXT] = nodes[node, NODE_BACK]
                 nodes[node, NODE_BACK] = arcs
                 arcs += 1
@@ -278,14 +276,10 @@ def _write_paths(
             return OVER_BUDGET
         if h[OUT] == out.shape[1]:
             return OUT_FULL
-        if h[STEPS] + length > steps.shape[1]:
+        if h[STEPS] + length > steps.shape[0]:
             return SPACE_FULL
-        end = nodes[last, NODE_VERTEX]
         for k in range(length):
-            before = nodes[back[path[k], BACK_NODE], NODE_VERTEX]
-            at = h[STEPS] + length - 1 - k
-            steps[0, at], steps[1, at], steps[2, at] = before, back[path[k], BACK_SYMBOL], end
-            end = before
+            steps[h[STEPS] + length - 1 - k] = back[path[k], BACK_ARC]
         h[STEPS] += length
         _write_row(h, root, nodes[last, NODE_VERTEX], length, out)
         path[depth] = back[path[depth], BACK_NEXT]

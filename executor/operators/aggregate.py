@@ -41,6 +41,7 @@ _FUNCTIONS: Final[dict[Function, int]] = {
     "max": layout.GREATEST,
     "collect": layout.COLLECTED,
     "collect_distinct": layout.DIFFERENT,
+    "latest": layout.LATEST,
     "partial_sum": layout.PART,
     "sum_partial": layout.SUM_OF_PARTS,
     "avg_partial": layout.MEAN_OF_PARTS,
@@ -80,10 +81,13 @@ class RetractingAggregate:
         self._partition = dictionary.constant(partition) if operator.partial else EMPTY
         self._dictionary = dictionary
         # count(*) reads no column: it counts each row.
-        looked_at = {c for _, c in operator.aggregates if c is not None}
+        looked_at = {column for call in operator.calls for column in call.columns}
         self._held_columns = sorted({*operator.keys, *looked_at})
-        calls = [(_FUNCTIONS[f], EMPTY if c is None else c) for f, c in operator.aggregates]
-        self._calls: IntArray = np.array(calls, np.int64).reshape(len(calls), 2)
+        calls = operator.calls
+        self._calls: IntArray = np.full((len(calls), layout.CALL_FIELDS), EMPTY, np.int64)
+        for call, fields in zip(calls, self._calls, strict=True):
+            fields[layout.FUNCTION] = _FUNCTIONS[call.function]
+            fields[layout.COLUMN : layout.COLUMN + len(call.columns)] = call.columns
         self._values = ValidValues(width)
         self._groups = Groups(len(operator.keys), len(calls))
         self._bags = Bags()

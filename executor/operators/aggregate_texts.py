@@ -65,7 +65,9 @@ class Texts:
         for group, call, listed in zip(*lists[: kernel.END].tolist(), texts, strict=True):
             row = rows[group]
             fields = row[width + layout.GROUP_FIELDS + call * layout.STATE_FIELDS :]
-            is_part = state.calls[call, 0] == layout.PART and row[width + layout.ROWS] > 0
+            is_part = (
+                state.calls[call, layout.FUNCTION] == layout.PART and row[width + layout.ROWS] > 0
+            )
             text = _part(fields, state.limbs) if is_part else listed
             is_open = row[width + layout.IS_OPEN] != 0
             shown = int(row[opened + 2 * call + 1]) if is_open else 0

@@ -24,6 +24,7 @@ from .coalesce import CoalesceOperator, CoalesceWithDeletions
 from .compute import ComputeOperator
 from .condition import Condition
 from .edges import IsRoot
+from .event_report import EventReportOperator
 from .filter import FilterOperator
 from .join import JoinOperator
 from .left_join import left_join
@@ -167,6 +168,9 @@ BUILDERS[physical.ComputeColumns] = lambda o, site: ComputeOperator(
     o.values, site.widths[0], site.dictionary
 )
 BUILDERS[physical.TopRows] = lambda o, site: TopOperator(o, site.width, site.dictionary)
+BUILDERS[physical.EventReportRows] = lambda o, site: EventReportOperator(
+    o, site.width, site.dictionary
+)
 BUILDERS[physical.ReportRows] = lambda o, site: ReportOperator(o, site.width, site.dictionary)
 
 

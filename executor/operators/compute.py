@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -44,47 +44,51 @@ class ComputeOperator(Stateless):
                 looked_at = columns(value)
                 decoded = {c: self._dictionary.decode(batch.columns[c]) for c in set(looked_at)}
                 until = lasting(batch.exp)
-                return self._dictionary.encode(_computed(value, decoded, len(batch)), until)
+                return self._encoded(_computed(value, decoded, len(batch)), until)
+
+    def _encoded(self, computed: Computed, until: IntArray) -> IntArray:
+        codes = np.empty(len(until), np.int64)
+        for rows, values in computed:
+            codes[rows] = self._dictionary.encode(values, until[rows])
+        return codes
 
 
-def _computed(value: Call, inputs: dict[int, pa.Array[Any]], rows: int) -> pa.Array[Any]:
+Computed: TypeAlias = "list[tuple[IntArray, pa.Array[Any]]]"
+"""Values of one type each, with their rows."""
+
+
+def _computed(value: Call, inputs: dict[int, pa.Array[Any]], rows: int) -> Computed:
     """The value of a call in each row, null where it is unknown.
 
     ``inputs`` are the decoded columns that the call reads, by position.
     """
     mixed = next((c for c in sorted(inputs) if pa.types.is_union(inputs[c].type)), None)
     if mixed is not None:
-        return _of_mixed(value, inputs, mixed, rows)
+        return _of_mixed(value, inputs, mixed)
     width = 1 + max(inputs, default=0)
     nothing: pa.Array[Any] = pa.nulls(rows)
-    evaluated = Scalars([inputs.get(c, nothing) for c in range(width)]).of(value)
-    if evaluated.kind != "number":
-        return nothing
-    result: pa.Array[Any] = pa.array(np.ascontiguousarray(evaluated.values), mask=~evaluated.known)
-    return result
+    scalars = Scalars([inputs.get(c, nothing) for c in range(width)])
+    return [(np.arange(rows, dtype=np.int64), scalars.of(value).array())]
 
 
-def _of_mixed(
-    value: Call, inputs: dict[int, pa.Array[Any]], mixed: int, rows: int
-) -> pa.Array[Any]:
+def _of_mixed(value: Call, inputs: dict[int, pa.Array[Any]], mixed: int) -> Computed:
     """As :func:`_computed`, for a column of mixed types: computes the rows of each type separately.
 
-    The result is float64 if any row is; integers then become the nearest floats.
+    If any numbers are float64, integers become the nearest floats.
     """
     column: Any = inputs[mixed]
     type_codes, offsets = np.asarray(column.type_codes), np.asarray(column.offsets)
-    parts: list[tuple[IntArray, pa.Array[Any]]] = []
+    parts: Computed = []
     for code in range(column.type.num_fields):
         own = np.flatnonzero(type_codes == code)
         if len(own):
             chosen: Any = pa.array(own, pa.int64())
             inside = {c: values.take(chosen) for c, values in inputs.items() if c != mixed}
             inside[mixed] = column.field(code).take(pa.array(offsets[own]))
-            parts.append((own, _computed(value, inside, len(own))))
-    kinds = {part.type for _, part in parts if not pa.types.is_null(part.type)}
-    kind = pa.int64() if kinds == {pa.int64()} else pa.float64()
-    whole: Any = pa.concat_arrays([part.cast(kind, safe=False) for _, part in parts])
-    ordered: pa.Array[Any] = whole.take(
-        pa.array(np.argsort(np.concatenate([own for own, _ in parts])))
-    )
-    return ordered
+            parts += [(own[rows], of) for rows, of in _computed(value, inside, len(own))]
+    if not any(pa.types.is_floating(of.type) for _, of in parts):
+        return parts
+    return [
+        (rows, of.cast(pa.float64(), safe=False) if pa.types.is_integer(of.type) else of)
+        for rows, of in parts
+    ]

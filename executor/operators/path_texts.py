@@ -12,7 +12,6 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -33,8 +32,8 @@ def vertex_texts(dictionary: Dictionary, codes: IntArray) -> Any:
     return pa.array([json.dumps(v, ensure_ascii=False) for v in values], pa.string())
 
 
-def path_texts(vertices: Any, names: Any, steps: IntArray, ends: IntArray) -> Any:
-    """Each path as JSON: ``[["1","a","4"],["4","^b","7"]]``; ``names`` are :func:`step_names`."""
+def step_texts(vertices: Any, names: Any, steps: IntArray) -> Any:
+    """Each step as JSON: ``["1","a","4"]``; ``names`` are :func:`step_names`."""
     parts: list[Any] = [
         pa.scalar("["),
         vertices.take(pa.array(steps[0])),
@@ -45,12 +44,9 @@ def path_texts(vertices: Any, names: Any, steps: IntArray, ends: IntArray) -> An
         pa.scalar("]"),
         pa.scalar(""),
     ]
-    return json_lists(pc.binary_join_element_wise(*parts), ends)
+    return pc.binary_join_element_wise(*parts)
 
 
-def node_texts(vertices: Any, steps: IntArray, ends: IntArray) -> Any:
-    """The vertices of each path as JSON: ``["1","4","7"]``."""
-    starts = np.r_[0, ends[:-1]]
-    # The first vertex of each path, and then those that its steps enter.
-    visited = np.insert(steps[2], starts, steps[0, starts])
-    return json_lists(vertices.take(pa.array(visited)), ends + np.arange(1, len(ends) + 1))
+def path_texts(vertices: Any, names: Any, steps: IntArray, ends: IntArray) -> Any:
+    """Each path as JSON: ``[["1","a","4"],["4","^b","7"]]``; ``names`` are :func:`step_names`."""
+    return json_lists(step_texts(vertices, names, steps), ends)

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from ...algebra.physical import ShortestPath
 from ..batch import FOREVER, Batch, IntArray, merged
 from ..dictionary import Dictionary
+from ..json_text import json_lists
 from ..kernels import shortest as kernel
 from ..kernels import stops
 from ..kernels.path import ROW_EXP, ROW_INPUT, ROW_TS
@@ -26,7 +27,7 @@ from ..kernels.tables import EMPTY
 from .automaton import accepting_flags, check_start
 from .base import drive
 from .edges import IsRoot, merged_rows
-from .path_texts import node_texts, path_texts, step_names, vertex_texts
+from .path_texts import step_names, step_texts, vertex_texts
 from .report import next_multiple
 from .simple_path import StepBudgetError
 from .valid_values import ValidValues
@@ -136,7 +137,7 @@ class ShortestPathOperator:
             writes = kernel.ALL_PATHS if path.all_paths else kernel.ONE_PATH
         search = _new_search(graph, self._automaton, writes)
         out: IntArray = np.empty((kernel.RESULT_FIELDS, _ROOM), np.int64)
-        steps: IntArray = np.empty((kernel.STEP_FIELDS, _ROOM), np.int64)
+        steps: IntArray = np.empty(_ROOM, np.int64)
 
         def enlarge_out() -> None:
             nonlocal out
@@ -144,7 +145,7 @@ class ShortestPathOperator:
 
         def enlarge_steps() -> None:
             nonlocal steps
-            steps = np.hstack([steps, np.empty_like(steps)])
+            steps = np.concatenate([steps, np.empty_like(steps)])
 
         def give_up() -> None:
             raise StepBudgetError(
@@ -161,36 +162,48 @@ class ShortestPathOperator:
             },
         )
         out = out[:, : search.header[kernel.OUT]]
-        steps = steps[:, : search.header[kernel.STEPS]]
-        steps[1] = np.array(self._automaton.symbols)[steps[1]]
+        steps = steps[: search.header[kernel.STEPS]]
         columns = np.empty((self._width, out.shape[1]), np.int64)
         columns[0], columns[1] = vertices[out[0]], vertices[out[1]]
-        if out.shape[1]:
-            texts = vertex_texts(self._dictionary, vertices) if path.shows_steps else None
-            for place, value in enumerate(path.values):
-                columns[2 + place] = self._values(value, out[2], texts, steps, instant)
+        lengths = out[2]
+        for place, value in enumerate(path.values if len(lengths) else ()):
+            if value == "length":
+                different = pa.array(np.arange(1, int(lengths.max()) + 1))
+                columns[2 + place] = self._encoded(different, instant)[lengths - 1]
+            else:
+                texts = self._texts(value, graph, vertices, steps, lengths)
+                columns[2 + place] = self._encoded(texts, instant)
         times = np.full(out.shape[1], instant, np.int64)
         return Batch(columns, times, times)
 
-    def _values(
-        self, value: str, lengths: IntArray, vertices: Any, steps: IntArray, instant: int
-    ) -> IntArray:
-        """The codes of a value of each path, over the vertices of the snapshot as texts."""
-        if value == "length":
-            different = np.arange(1, int(lengths.max()) + 1)
-            until = np.full(len(different), instant + 1, np.int64)
-            codes = self._dictionary.encode(pa.array(different), until)
-            self._codes.append(codes)
-            return np.asarray(codes[lengths - 1])
-        until = np.full(len(lengths), instant + 1, np.int64)
-        ends = np.cumsum(lengths)
-        if value == "path":
-            texts = path_texts(vertices, self._names, steps, ends)
-        else:
-            texts = node_texts(vertices, steps, ends)
-        codes = self._dictionary.encode(texts, until)
+    def _encoded(self, values: Any, instant: int) -> IntArray:
+        """The codes of values in the rows of an instant."""
+        codes = self._dictionary.encode(values, np.full(len(values), instant + 1, np.int64))
         self._codes.append(codes)
         return codes
+
+    def _texts(
+        self,
+        value: str,
+        graph: kernel.Graph,
+        vertices: IntArray,
+        steps: IntArray,
+        lengths: IntArray,
+    ) -> Any:
+        """The texts of a value of each path, over the arcs of its steps.
+
+        A snapshot has few arcs and many steps, so texts are made of its arcs and vertices.
+        """
+        texts, ends = vertex_texts(self._dictionary, vertices), np.cumsum(lengths)
+        begins = np.repeat(np.arange(len(vertices)), np.diff(graph.starts))
+        if value == "path":
+            symbols = np.array(self._automaton.symbols)[graph.symbols]
+            arcs = step_texts(texts, self._names, np.stack([begins, symbols, graph.ends]))
+            return json_lists(arcs.take(pa.array(steps)), ends)
+        # The first vertex of each path, and then those that its steps enter.
+        first = ends - lengths
+        visited = np.insert(graph.ends[steps], first, begins[steps[first]])
+        return json_lists(texts.take(pa.array(visited)), ends + np.arange(1, len(ends) + 1))
 
     def _graph(self, edges: IntArray) -> tuple[IntArray, kernel.Graph]:
         """The codes of the vertices of a snapshot, and its arcs.

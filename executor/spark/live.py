@@ -204,6 +204,7 @@ def _sources_document(
             "follow": source.follow,
             "value": source.value,
             "fields": list(source.fields),
+            **({"layout": source.layout} if source.of_graphs else {}),
             "columns": dict(live.columns),
             "expectation": expected,
         }

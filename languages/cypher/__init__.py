@@ -21,6 +21,7 @@ LANGUAGE = Language(
     recognizes=recognizes,
     read=parse,
     read_view=parse,
+    read_with=parse,
 )
 
 __all__ = ["LANGUAGE"]

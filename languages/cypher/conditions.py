@@ -6,10 +6,10 @@ it, or negates it. OR of patterns makes alternatives, each a rule.
 
 from __future__ import annotations
 
-from ...algebra import scalar
+from ...algebra import functions, scalar
 from ..parsing.tokens import SIGNS
 from ..query import regular_query as rq
-from ..query.atoms import Variable
+from ..query.atoms import Location, Variable
 from ..query.regular_query import (
     Both,
     Comparison,
@@ -25,14 +25,15 @@ from .bodies import Body
 from .expression_text import expression_text
 from .patterns import Block, add
 from .program import Choices, alternatives, reading
-from .scope import Edge, Node
+from .scope import Edge, Node, Value
 from .syntax import (
     And,
+    Call,
+    Case,
     Exists,
     Expression,
     HasLabels,
     InList,
-    ListOf,
     Literal,
     Not,
     NullTest,
@@ -46,7 +47,7 @@ from .syntax import (
 from .syntax import Comparison as ComparisonText
 from .syntax import Node as NodeText
 from .syntax import Variable as VariableText
-from .values import edge_of, property_of, value_of
+from .values import edge_of, members_of, text_test, value_of
 
 TRUE, FALSE = Both(()), Either(())
 
@@ -145,23 +146,27 @@ def condition_of(body: Body, of: Expression) -> Condition:
         case ComparisonText():
             return _compared(body, of)
         case InList(value, members):
-            if not isinstance(members, ListOf):
-                raise errors.LISTS.error(members.at, expression_text(members))
             left = value_of(body, value)
             tests = tuple(
-                Comparison(left, "=", value_of(body, member), of.at) for member in members.items
+                Comparison(left, "=", value_of(body, member), of.at)
+                for member in members_of(members)
             )
             return tests[0] if len(tests) == 1 else Either(tests)
+        case TextComparison(value, TextTest.STARTS, Literal(str() as start)):
+            return _begins(value_of(body, value), start, of.at)
         case TextComparison(value, test, part):
-            return _begins(body, of, value, test, part)
+            sides = value_of(body, value), value_of(body, part)
+            return _is_true(text_test(test, *sides), of.at)
         case NullTest(value, is_null):
             return _null_test(body, value, is_null)
         case Literal(True):
             return TRUE
         case Literal(False):
             return FALSE
-        case Property():
-            return Comparison(property_of(body, of), "=", scalar.Literal(True), of.at)
+        case Property() | Call() | Case() | Literal(None):
+            return _is_true(value_of(body, of), of.at)
+        case VariableText(name) if isinstance(body.bound(name), Value):
+            return _is_true(value_of(body, of), of.at)
         case Exists() | HasLabels():
             raise errors.NESTED_PATTERN.error(of.at, expression_text(of))
     raise errors.NOT_CONDITION.error(of.at, expression_text(of))
@@ -181,19 +186,16 @@ def _compared(body: Body, of: ComparisonText) -> Condition:
     return tests[0] if len(tests) == 1 else Both(tuple(tests))
 
 
-def _begins(
-    body: Body, of: TextComparison, value: Expression, test: TextTest, part: Expression
-) -> Condition:
+def _is_true(value: rq.Value, at: Location) -> Condition:
+    return Comparison(value, "=", scalar.Literal(True), at)
+
+
+def _begins(whole: rq.Value, start: str, at: Location) -> Condition:
     """The texts that begin with a part are an interval of the order of texts."""
-    if test is not TextTest.STARTS or not isinstance(part, Literal):
-        raise errors.TEXT_PART.error(of.at, test.value)
-    if not isinstance(part.value, str):
-        raise errors.TEXT_PART.error(part.at, expression_text(part))
-    whole = value_of(body, value)
-    bounds: list[tuple[Sign, str]] = [(">=", part.value)]
-    if (end := _after(part.value)) is not None:
+    bounds: list[tuple[Sign, str]] = [(">=", start)]
+    if (end := _after(start)) is not None:
         bounds.append(("<", end))
-    tests = tuple(Comparison(whole, sign, scalar.Literal(b), of.at) for sign, b in bounds)
+    tests = tuple(Comparison(whole, sign, scalar.Literal(b), at) for sign, b in bounds)
     return tests[0] if len(tests) == 1 else Both(tests)
 
 
@@ -216,10 +218,10 @@ def _null_test(body: Body, value: Expression, is_null: bool) -> Condition:
         return FALSE if is_null else TRUE
     if isinstance(bound, Node) and not is_null:
         return Comparison(Variable(bound.variable), "=", Variable(bound.variable), value.at)
-    if isinstance(value, VariableText | Property):
-        of = value_of(body, value)
-        if isinstance(of, rq.Property):
-            return Missing(of) if is_null else Negated(Missing(of))
-        if isinstance(of, Variable) and not is_null:
-            return Comparison(of, "=", of, value.at)
-    raise errors.NULL_OF.error(value.at, expression_text(value))
+    of = value_of(body, value)
+    if isinstance(of, rq.Property):
+        return Missing(of) if is_null else Negated(Missing(of))
+    if isinstance(of, Variable) and not is_null:
+        return Comparison(of, "=", of, value.at)
+    known = rq.Computed(functions.IS_KNOWN, (of,))
+    return Comparison(known, "=", scalar.Literal(not is_null), value.at)

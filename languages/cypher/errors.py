@@ -22,6 +22,10 @@ class Fault:
     reason: str
     hint: str = ""
 
+    def because(self, reason: str, hint: str) -> Fault:
+        """The fault with a reason of its own."""
+        return Fault(self.code, reason, hint or self.hint)
+
     def error(self, at: Location, text: str) -> QueryError:
         """The error of a part of a query."""
         return QueryError(self.code, self.reason, at=at, text=text, hint=self.hint)
@@ -34,12 +38,13 @@ def later(what: str, hint: str = "") -> Fault:
 
 # -- REGISTER QUERY -------------------------------------------------------------------------
 
-EVENTS = later(
-    "reports after a number of events are",
-    "write a period, as EVERY PT1S; without EMIT each answer is written when it begins",
+TWO_STARTS = Fault(
+    "E-SYNTAX", "the query has a time to start at already", "leave one of the two STARTING out"
 )
-MOMENT = later(
-    "a time to start at is", "write Earliest, or leave STARTING out: a run decides where it reads"
+NO_REPORTS = Fault(
+    "E-SYNTAX",
+    "a time to start at is that of the first report",
+    "add EMIT SNAPSHOT EVERY PT1M, or write Earliest: a run decides where it reads",
 )
 
 # -- clauses --------------------------------------------------------------------------------
@@ -165,33 +170,55 @@ DERIVED_NODE = later(
 
 # -- expressions ----------------------------------------------------------------------------
 
-PARAMETER = later("parameters are", "write the value itself")
-MAPS = later("properties of values are", "write variable.property of a node or a relationship")
-LISTS = later("lists as values are", "a list stands after IN, with its values written out")
-NULL_VALUE = later("null as a value is", "write IS NULL, or IS NOT NULL")
-NULL_OF = later(
-    "IS NULL of anything but a property is",
-    "test a property; for a missing match, write NOT EXISTS { ... }",
+NO_VALUE = Fault(
+    "E-PARAM",
+    "the parameter has no value",
+    "give its value among the parameters of the request, or write it into the query",
 )
+MAP_PARAMETER = later("a map as a parameter is", "write its keys, as {name: $name}")
+MAPS = later("properties of values are", "write variable.property of a node or a relationship")
+MAP_VALUE = later("a map as a value is", "maps are arguments of point, datetime and duration")
+LISTS = later("a list as a value is", "a list stands after IN or UNWIND, with its values")
 TRUTH_VALUE = later(
-    "a condition as a value is",
-    "write it in WHERE; a truth value alone is compared, as x.flag = true",
+    "a pattern as a value is",
+    "write it in WHERE, joined by AND, OR and NOT with other conditions",
 )
 NOT_CONDITION = Fault(
     "E-SYNTAX", "it is no condition", "write a comparison, as a.age > 3 or a.flag = true"
 )
 REGULAR_TEXT = Fault(
-    "E-FUNC", "regular expressions are not supported", "STARTS WITH takes the beginning of a text"
+    "E-FUNC", "regular expressions are not supported", "write STARTS WITH, ENDS WITH or CONTAINS"
 )
-TEXT_PART = Fault(
+LONG = Fault("E-SIZE", "it has too many parts for a value", "name a part of it in a WITH before")
+DEEP_VALUE = Fault("E-SIZE", "the value is nested too deep", "name a part of it in a WITH before")
+NO_LENGTH_OF_TICK = Fault(
     "E-FUNC",
-    "this test of a text is not supported",
-    "STARTS WITH takes the beginning of a text, in quotes",
+    "the time unit of the catalog has no length",
+    "compare times as numbers of ticks, or declare a time_unit such as second",
 )
-OPERATOR = Fault("E-FUNC", "this operator is not supported", "known are + - * /")
-DIVISION = later(
-    "a division of integers, which drops the fraction, is",
-    "write one of the two as a number with a fraction: a.x * 1.0 / a.y",
+NO_TIME = Fault("E-TYPE", "it is not a time", "write ISO 8601, as datetime('2021-06-01T12:00Z')")
+TIME_MAP = later(
+    "a time of these parts is",
+    "write datetime({epochMillis: x}), or year, month, day, hour, minute and second as numbers",
+)
+NOW = Fault(
+    "E-FUNC",
+    "a query has no present time, since it gives the same answers whenever it runs",
+    "compare the times of relationships, as r.ts, or let a window choose them",
+)
+LENGTH = Fault("E-TYPE", "it is not a length of time", "write ISO 8601, as duration('PT15M')")
+POINT = later(
+    "a point as a value is", "measure its distance to another one, and return its coordinates"
+)
+NO_POINT = Fault(
+    "E-TYPE",
+    "it is not a point",
+    "write point({x: a.x, y: a.y}), or point({latitude: a.lat, longitude: a.lon})",
+)
+OTHER_POINTS = Fault(
+    "E-TYPE",
+    "the two points have different coordinates, so they have no distance",
+    "give both x and y, or both latitude and longitude",
 )
 PATH_VALUE = Fault(
     "E-PATHVAR",
@@ -221,13 +248,29 @@ COUNTED_PATHS = later(
 )
 
 NO_FUNCTION = Fault(
-    "E-FUNC", "this function is not supported", "known are abs, id, type, length and toFloat"
+    "E-FUNC",
+    "no function has this name and so many arguments",
+    "docs/cypher.md lists the functions",
 )
 TYPE_OF = later("the type of a relationship of several types is", "match one type, as -[r:KNOWS]->")
 OTHER_AGGREGATE = later("this aggregate is", "known are count, sum, avg, min, max and collect")
 ONE_ARGUMENT = Fault("E-SYNTAX", "it takes one argument", "write count(*), or sum(r.amount)")
+NO_MEMBERS = Fault("E-TYPE", "it is not a list", "write the values in brackets, or a parameter")
 NESTED_PATTERN = later(
     "a pattern inside a comparison is", "join patterns and comparisons by AND, OR and NOT"
+)
+
+# -- CONSTRUCT ------------------------------------------------------------------------------
+
+CREATED_NODE = later("CONSTRUCT of a node alone is", "create a relationship between two nodes")
+CREATED_END = Fault(
+    "E-SKOLEM",
+    "a query constructs relationships between nodes of its patterns only",
+    "name the node in MATCH, and write the name here",
+)
+CREATED_PARTS = later("CONSTRUCT of labels, properties and variables is", "write (a)-[:KNOWS]->(b)")
+CREATED_TYPE = Fault(
+    "E-SYNTAX", "a new relationship has a direction and one type", "write (a)-[:KNOWS]->(b)"
 )
 
 _UPDATE = Fault(
@@ -235,10 +278,7 @@ _UPDATE = Fault(
     "a query over streams reads, and changes no stored data",
     "leave the clause out; answers are written to the sink of the run",
 )
-_CASE = later("CASE is", "write several queries, each with its condition, joined by UNION")
-_UNWIND = later("UNWIND is", "write the values after IN")
 _CALL = Fault("E-FUNC", "procedures and subqueries are not called", "write patterns instead")
-_CONSTRUCT = later("CONSTRUCT is", "return the nodes of the relationship, as RETURN a, b")
 
 OUTSIDE: Mapping[str, Fault] = MappingProxyType(
     {
@@ -252,9 +292,6 @@ OUTSIDE: Mapping[str, Fault] = MappingProxyType(
         ),
         "CALL": _CALL,
         "YIELD": _CALL,
-        "CASE": _CASE,
-        "UNWIND": _UNWIND,
-        "CONSTRUCT": _CONSTRUCT,
         "OFFSET": Fault("E-SYNTAX", "rows are left out by SKIP", "write SKIP 10 before LIMIT"),
         "USING": Fault("E-SYNTAX", "the optimizer takes no hints in a query", "leave it out"),
         "USE": Fault("E-SYNTAX", "a query has one graph", "name streams by FROM STREAM"),

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 
 from .syntax import (
+    Access,
     And,
     Call,
+    Case,
     Comparison,
     Computed,
     Exists,
@@ -15,6 +17,7 @@ from .syntax import (
     InList,
     ListOf,
     Literal,
+    MapOf,
     Not,
     NullTest,
     Or,
@@ -38,6 +41,18 @@ def expression_text(of: Expression) -> str:
             return f"${name.text}"
         case ListOf(items):
             return f"[{', '.join(map(expression_text, items))}]"
+        case MapOf(values):
+            return f"{{{', '.join(f'{key.text}: {expression_text(of)}' for key, of in values)}}}"
+        case Access(owner, key):
+            return f"{expression_text(owner)}.{key.text}"
+        case Case(subject, branches, otherwise):
+            head = "" if subject is None else f" {expression_text(subject)}"
+            tests = "".join(
+                f" WHEN {expression_text(test)} THEN {expression_text(value)}"
+                for test, value in branches
+            )
+            last = "" if otherwise is None else f" ELSE {expression_text(otherwise)}"
+            return f"CASE{head}{tests}{last} END"
         case Call(function, arguments, distinct, is_star):
             inside = "*" if is_star else ", ".join(map(expression_text, arguments))
             return f"{function.text}({'DISTINCT ' if distinct else ''}{inside})"
@@ -68,6 +83,9 @@ def expression_text(of: Expression) -> str:
 
 def _inside(of: Expression) -> str:
     """The text of an operand, in parentheses where it has operators itself."""
-    plain = Variable | Property | Literal | Parameter | ListOf | Call | HasLabels | Exists
+    plain = (
+        Variable | Property | Literal | Parameter | ListOf | MapOf | Call | Access | Case
+        | HasLabels | Exists
+    )  # fmt: skip
     text = expression_text(of)
     return text if isinstance(of, plain) else f"({text})"

@@ -7,7 +7,9 @@ from pathlib import Path
 
 from ...algebra.deadline import NO_DEADLINE, Deadline
 from ..parsing.lark_parser import Parser
+from ..parsing.parameters import NO_PARAMETERS, Parameters
 from ..query.regular_query import RegularQuery
+from .parameters import bound
 from .reading import Reader
 from .syntax import Query
 from .syntax_errors import explained
@@ -31,15 +33,21 @@ _LONGEST = 5_000
 """The number of characters of a text that are inspected."""
 
 
-def parse(text: str, time_unit: str = "second", deadline: Deadline = NO_DEADLINE) -> RegularQuery:
+def parse(
+    text: str,
+    time_unit: str = "second",
+    deadline: Deadline = NO_DEADLINE,
+    parameters: Parameters = NO_PARAMETERS,
+) -> RegularQuery:
     """Reads Cypher or Seraph text; windows with a unit are converted to ``time_unit``.
 
     Raises:
-        QueryError: if the text is not Cypher, not a valid query, or not supported yet.
+        QueryError: if the text is not Cypher, not a valid query, or not supported yet; E-PARAM for
+            a parameter without a value, or a value without a parameter.
         algebra.deadline.OutOfTimeError: if the time is over.
     """
     words = frozenset(word.strip("`") for word in re.findall(r"`[^`\n]*`|\w+", text))
-    return translated(tree(text, deadline), time_unit, words)
+    return translated(bound(tree(text, deadline), parameters), time_unit, words)
 
 
 def tree(text: str, deadline: Deadline = NO_DEADLINE) -> Query:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Final, TypeVar
 
@@ -35,6 +35,7 @@ class Program:
         generated: the names that are not words of the text.
         label_sets: the predicates of label sets.
         leaves: the labels under windows of their own, by predicate.
+        created: the predicate of each type of relationships that the query constructs.
         has_unit: whether any window is written with a unit.
     """
 
@@ -46,6 +47,7 @@ class Program:
     generated: set[str] = field(default_factory=set)
     label_sets: dict[str, LabelSet] = field(default_factory=dict)
     leaves: dict[str, Leaf] = field(default_factory=dict)
+    created: dict[str, str] = field(default_factory=dict)
     has_unit: bool = False
     _number: int = 0
 
@@ -62,9 +64,15 @@ class Program:
             if (name := f"_{self._number}") not in self.words:
                 return name
 
-    def add(self, rule: Rule) -> None:
-        """Adds a rule, unless it is there already."""
-        if rule not in self.rules:
+    def add(self, rule: Rule, *, counted: bool = False) -> None:
+        """Adds a rule, unless it is there already and nothing counts its bindings.
+
+        The rules of the alternatives of a projection have its limit, which stands once.
+        """
+        limits = [known.limit for known in self.rules if known.head == rule.head]
+        if rule.limit is not None and rule.limit in limits:
+            rule = replace(rule, limit=None)
+        if counted or rule not in self.rules:
             self.rules.append(rule)
 
     def length(self, written: Length) -> Window:

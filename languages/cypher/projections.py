@@ -21,52 +21,30 @@ from .expression_text import expression_text
 from .program import reading
 from .scope import Bound, Edge, Node, Path, Value
 from .syntax import (
-    And,
     Call,
-    Comparison,
-    Computed,
     Exists,
     Expression,
     HasLabels,
-    InList,
     Item,
-    ListOf,
     Literal,
     Name,
-    Not,
-    NullTest,
-    Or,
-    Parameter,
     Projection,
     Property,
-    TextComparison,
 )
 from .syntax import Variable as VariableText
-from .values import AGGREGATES, edge_of, value_of
+from .values import AGGREGATES, edge_of, point_of, value_of
+from .walking import parts_of, with_parts
 
 _LISTS = (NODES, RELATIONSHIPS)
 
 
 def aggregates(of: Expression) -> Iterator[Call]:
     """The calls of aggregates in an expression, the outermost ones."""
-    match of:
-        case Call(function) if function.text.lower() in AGGREGATES:
-            yield of
-        case Call(_, parts) | Computed(_, parts) | And(parts) | Or(parts) | ListOf(parts):
-            for part in parts:
-                yield from aggregates(part)
-        case Comparison(values):
-            for part in values:
-                yield from aggregates(part)
-        case Not(part):
+    if isinstance(of, Call) and of.function.text.lower() in AGGREGATES:
+        yield of
+    elif not isinstance(of, Exists):
+        for part in parts_of(of):
             yield from aggregates(part)
-        case InList(value, other) | TextComparison(value, _, other):
-            yield from aggregates(value)
-            yield from aggregates(other)
-        case NullTest(value):
-            yield from aggregates(value)
-        case VariableText() | Property() | Literal() | Parameter() | HasLabels() | Exists():
-            return
 
 
 def is_aggregated(projection: Projection) -> bool:
@@ -130,7 +108,8 @@ def renamed(body: Body, projection: Projection) -> dict[str, Bound]:
         known = body.bound(item.value.name) if isinstance(item.value, VariableText) else None
         if item.alias is None and not isinstance(item.value, VariableText):
             raise errors.NO_ALIAS.error(item.value.at, item.text)
-        scope[name_of(item)] = known or Value(value_of(body, item.value))
+        point = None if known else point_of(body, item.value)
+        scope[name_of(item)] = known or point or Value(value_of(body, item.value))
     return scope
 
 
@@ -162,14 +141,14 @@ def close(body: Body, projection: Projection, head: str, inner: str) -> Closed:
     computed = [item for item in items if _is_computed(item)]
     if not computed:
         columns = [(name, _output(body, i)) for name, i in zip(names, items, strict=True)]
-        program.add(body.rule(head, columns, at, limit))
+        program.add(body.rule(head, columns, at, limit), counted=body.counted)
         return Closed(names, scope)
     keys = [item for item in items if item not in computed]
     calls = dict.fromkeys(call for item in computed for call in aggregates(item.value))
     called = {call: f"{expression_text(call)}" for call in calls}
     columns = [(name_of(item), _output(body, item)) for item in keys]
     columns += [(name, _aggregate(body, call)) for call, name in called.items()]
-    program.add(body.rule(inner, columns, at))
+    program.add(body.rule(inner, columns, at), counted=body.counted)
     own = tuple(name for name, _ in columns)
     after = Body(program, None, counted=False)
     after.names.update(own)
@@ -206,15 +185,9 @@ def _over(of: Expression, keys: Sequence[Item], called: dict[Call, str]) -> Expr
             return VariableText(Name(name_of(key), of.at))
     if isinstance(of, Call) and of in called:
         return VariableText(Name(called[of], of.at))
-    if isinstance(of, Computed):
-        parts = tuple(_over(part, keys, called) for part in of.arguments)
-        return Computed(of.function, parts, of.at, of.depth)
-    if isinstance(of, Call):
-        parts = tuple(_over(part, keys, called) for part in of.arguments)
-        return Call(of.function, parts, of.distinct, of.is_star)
-    if isinstance(of, Literal):
-        return of
-    raise errors.NOT_A_KEY.error(of.at, expression_text(of))
+    if isinstance(of, VariableText | Property | Exists | HasLabels):
+        raise errors.NOT_A_KEY.error(of.at, expression_text(of))
+    return with_parts(of, lambda part: _over(part, keys, called))
 
 
 def _output(body: Body, item: Item) -> Output:

@@ -19,10 +19,13 @@ from ..parsing.windows import Length
 from ..query.atoms import Location
 from ..query.errors import QueryError
 from . import errors
+from .constructed import projections
 from .expression_text import expression_text
 from .syntax import (
+    Access,
     And,
     Call,
+    Case,
     Comparison,
     Computed,
     Direction,
@@ -35,6 +38,7 @@ from .syntax import (
     Item,
     ListOf,
     Literal,
+    MapOf,
     Match,
     Name,
     Node,
@@ -53,9 +57,11 @@ from .syntax import (
     Sorted,
     TextComparison,
     TextTest,
+    Unwind,
     Variable,
     With,
     depth_of,
+    nesting_of,
 )
 
 DEEPEST = 50
@@ -166,7 +172,7 @@ class Reader(Transformer[Token, Query]):
         )
 
     def query(self, parts: list[Any]) -> Query:
-        singles = tuple(part for part in parts if isinstance(part, Single))
+        singles = tuple(single for part in parts if isinstance(part, tuple) for single in part)
         unions = tuple(p.at for p in parts if isinstance(p, _Union) and p.at is not None)
         return Query(singles, unions, _one(parts, EmitText))
 
@@ -174,14 +180,17 @@ class Reader(Transformer[Token, Query]):
         return _Union(location_of(parts[0]) if len(parts) > 1 else None)
 
     def emit(self, parts: list[Token]) -> EmitText:
-        *words, every = parts
-        if every.type == "EVENTS":
-            raise errors.EVENTS.error(location_of(every), str(every))
-        return EmitText.of((*words, every))
+        return EmitText.of(parts)
 
-    def single(self, parts: list[Any]) -> Single:
+    def single(self, parts: list[Any]) -> tuple[Single, ...]:
         *clauses, result = parts
-        return Single(tuple(clauses), result)
+        if isinstance(result, Projection):
+            return (Single(tuple(clauses), result),)
+        return tuple(Single(tuple(clauses), ends, created) for created, ends in result)
+
+    def construct(self, parts: list[Any]) -> tuple[tuple[Name, Projection], ...]:
+        word, *patterns = (part for part in parts if not _is_return(part))
+        return tuple(projections(patterns, location_of(word)))
 
     def return_clause(self, parts: list[Any]) -> Projection:
         word, projection = parts
@@ -192,6 +201,10 @@ class Reader(Transformer[Token, Query]):
         word, projection, *where = parts
         placed = replace(projection, at=location_of(word))
         return With(placed, where[0].condition if where else None)
+
+    def unwind(self, parts: list[Any]) -> Unwind:
+        word, members, name = parts
+        return Unwind(members, _name(name), location_of(word))
 
     def projection(self, parts: list[Any]) -> Projection:
         tokens = [part for part in parts if isinstance(part, Token)]
@@ -283,7 +296,7 @@ class Reader(Transformer[Token, Query]):
 
     def properties(self, parts: list[Any]) -> _Properties:
         if isinstance(parts[0], Parameter):
-            raise errors.PARAMETER.error(parts[0].at, f"${parts[0].name.text}")
+            raise errors.MAP_PARAMETER.error(parts[0].at, f"${parts[0].name.text}")
         _, *words = parts
         keys = map(_name, words[::2])
         return _Properties(tuple(zip(keys, words[1::2], strict=True)))
@@ -336,23 +349,25 @@ class Reader(Transformer[Token, Query]):
         return Not(part, location_of(word), _deeper([part]))
 
     def compared(self, parts: list[Any]) -> Expression:
-        return Comparison(tuple(parts[::2]), tuple(parts[1::2]))
+        values = tuple(parts[::2])
+        return Comparison(values, tuple(parts[1::2]), _nested(values))
 
     def sign(self, parts: list[Token]) -> Name:
         return Name(str(parts[0]), location_of(parts[0]))
 
     def in_list(self, parts: list[Any]) -> Expression:
         value, _, members = parts
-        return InList(value, members)
+        return InList(value, members, _nested((value, members)))
 
     def text_test(self, parts: list[Any]) -> Expression:
         value, word, part = parts
         test = TextTest(" ".join(word.upper().split()))
-        return TextComparison(value, test, part, location_of(word))
+        return TextComparison(value, test, part, location_of(word), _nested((value, part)))
 
     def null_test(self, parts: list[Any]) -> Expression:
         value, *words = parts
-        return NullTest(value, all(word.type != "NOT" for word in words))
+        is_null = all(word.type != "NOT" for word in words)
+        return NullTest(value, is_null, _nested((value,)))
 
     def computed(self, parts: list[Any]) -> Expression:
         left, sign, right = parts
@@ -403,13 +418,42 @@ class Reader(Transformer[Token, Query]):
 
     def list_of(self, parts: list[Any]) -> Expression:
         bracket, *items = parts
-        return ListOf(tuple(items), location_of(bracket))
+        return ListOf(tuple(items), location_of(bracket), _nested(items))
+
+    def map_of(self, parts: list[Any]) -> Expression:
+        bracket, *words = parts
+        values = tuple(zip(map(_name, words[::2]), words[1::2], strict=True))
+        return MapOf(values, location_of(bracket), _nested(words[1::2]))
 
     def call(self, parts: list[Any]) -> Expression:
         function, _, *rest = parts
-        words = [part.type for part in rest if isinstance(part, Token)]
-        arguments = tuple(part for part in rest if not isinstance(part, Token))
-        return Call(_name(function), arguments, "DISTINCT" in words, "STAR" in words)
+        return _call(_name(function), rest)
+
+    def qualified_call(self, parts: list[Any]) -> Expression:
+        bracket = next(k for k, p in enumerate(parts) if isinstance(p, Token) and p.type == "LPAR")
+        names = list(map(_name, parts[:bracket]))
+        function = Name(".".join(name.text for name in names), names[0].at)
+        return _call(function, parts[bracket + 1 :])
+
+    def access(self, parts: list[Any]) -> Expression:
+        of, key = parts
+        return Access(of, _name(key), _nested((of,)))
+
+    def when(self, parts: list[Any]) -> _When:
+        return _When(parts[0], parts[1])
+
+    def otherwise(self, parts: list[Any]) -> _Otherwise:
+        return _Otherwise(parts[0])
+
+    def case_of(self, parts: list[Any]) -> Expression:
+        word, *rest = parts
+        branches = tuple((p.test, p.value) for p in rest if isinstance(p, _When))
+        otherwise = _one(rest, _Otherwise)
+        last = None if otherwise is None else otherwise.value
+        subject = None if isinstance(rest[0], _When) else rest[0]
+        inside = [part for branch in branches for part in branch]
+        inside += [part for part in (subject, last) if part is not None]
+        return Case(subject, branches, last, location_of(word), _nested(inside))
 
     def pattern_test(self, parts: list[Any]) -> Expression:
         pattern = self.pattern(parts)
@@ -427,6 +471,17 @@ class Reader(Transformer[Token, Query]):
         return value if isinstance(value, Exists) else NullTest(value, is_null=False)
 
 
+@dataclass(frozen=True, slots=True)
+class _When:
+    test: Expression
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class _Otherwise:
+    value: Expression
+
+
 Found = TypeVar("Found")
 
 
@@ -437,6 +492,10 @@ def _one(parts: Sequence[Any], kind: type[Found]) -> Found | None:
 
 def _name(token: Token) -> Name:
     return Name(name_of(token), location_of(token))
+
+
+def _is_return(part: Any) -> bool:
+    return isinstance(part, Token) and part.type == "RETURN"
 
 
 def _source(token: Token) -> Name:
@@ -470,8 +529,20 @@ def _relationship(parts: list[Any], direction: Direction) -> Relationship:
 
 
 def _computed(function: str, at: Location, parts: tuple[Expression, ...]) -> Computed:
-    inside = (part.depth for part in parts if isinstance(part, Computed))
-    return Computed(function, parts, at, nested(inside, at))
+    return Computed(function, parts, at, _nested(parts, at))
+
+
+def _call(function: Name, parts: Sequence[Any]) -> Call:
+    words = [part.type for part in parts if isinstance(part, Token)]
+    arguments = tuple(part for part in parts if not isinstance(part, Token))
+    depth = _nested(arguments, function.at)
+    return Call(function, arguments, "DISTINCT" in words, "STAR" in words, depth)
+
+
+def _nested(parts: Sequence[Expression], at: Location | None = None) -> int:
+    """The nesting of an expression with these parts."""
+    place = at or (parts[0].at if parts else Location(1, 1))
+    return nested(map(nesting_of, parts), place)
 
 
 def _deeper(parts: Sequence[Expression]) -> int:

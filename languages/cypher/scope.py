@@ -55,4 +55,17 @@ class Value:
     value: rq.Value
 
 
-Bound = Node | Edge | Path | Value
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A point.
+
+    Attributes:
+        on_earth: whether its coordinates are latitude and longitude in degrees, and not x and y.
+        coordinates: the two coordinates.
+    """
+
+    on_earth: bool
+    coordinates: tuple[rq.Value, rq.Value]
+
+
+Bound = Node | Edge | Path | Value | Point

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 
+from ...algebra.scalar import Scalar
 from ..parsing.emit import EmitText
 from ..parsing.windows import Length
 from ..query.atoms import Location
@@ -55,7 +56,7 @@ class Property:
 class Literal:
     """A string, a number, a truth value, or null."""
 
-    value: str | int | float | bool | None
+    value: Scalar | None
     at: Location = field(compare=False)
 
 
@@ -77,6 +78,16 @@ class ListOf:
 
     items: tuple[Expression, ...]
     at: Location = field(compare=False)
+    depth: int = field(compare=False, default=1)
+
+
+@dataclass(frozen=True, slots=True)
+class MapOf:
+    """``{key: value, ...}``."""
+
+    values: tuple[tuple[Name, Expression], ...]
+    at: Location = field(compare=False)
+    depth: int = field(compare=False, default=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +98,45 @@ class Call:
     arguments: tuple[Expression, ...]
     distinct: bool = False
     is_star: bool = False
+    depth: int = field(compare=False, default=1)
 
     @property
     def at(self) -> Location:
         """The place in the text."""
         return self.function.at
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """``function(argument).key``."""
+
+    of: Expression
+    key: Name
+    depth: int = field(compare=False, default=1)
+
+    @property
+    def at(self) -> Location:
+        """The place in the text."""
+        return self.of.at
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """``CASE subject WHEN test THEN value ... ELSE otherwise END``.
+
+    Attributes:
+        subject: the value that the tests are compared with; None if they are conditions.
+        branches: the tests, each with its value.
+        otherwise: the value where no test is true; None for null.
+        at: the place in the text.
+        depth: how deep the parts nest.
+    """
+
+    subject: Expression | None
+    branches: tuple[tuple[Expression, Expression], ...]
+    otherwise: Expression | None
+    at: Location = field(compare=False)
+    depth: int = field(compare=False, default=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +155,7 @@ class Comparison:
 
     values: tuple[Expression, ...]
     signs: tuple[Name, ...]
+    depth: int = field(compare=False, default=1)
 
     @property
     def at(self) -> Location:
@@ -123,6 +169,7 @@ class InList:
 
     value: Expression
     members: Expression
+    depth: int = field(compare=False, default=1)
 
     @property
     def at(self) -> Location:
@@ -146,6 +193,7 @@ class TextComparison:
     test: TextTest
     part: Expression
     at: Location = field(compare=False)
+    depth: int = field(compare=False, default=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +202,7 @@ class NullTest:
 
     value: Expression
     is_null: bool
+    depth: int = field(compare=False, default=1)
 
     @property
     def at(self) -> Location:
@@ -228,7 +277,10 @@ class Not:
 
 Condition = Comparison | InList | TextComparison | NullTest | HasLabels | Exists | And | Or | Not
 """The expressions that are true, false or null."""
-Expression = Variable | Property | Literal | Parameter | ListOf | Call | Computed | Condition
+Expression = (
+    Variable | Property | Literal | Parameter | ListOf | MapOf | Call | Access | Computed | Case
+    | Condition
+)  # fmt: skip
 
 # -- patterns -------------------------------------------------------------------------------
 
@@ -365,11 +417,24 @@ class With:
 
 
 @dataclass(frozen=True, slots=True)
-class Single:
-    """The clauses of a query without UNION, and its RETURN."""
+class Unwind:
+    """``UNWIND members AS variable``."""
 
-    clauses: tuple[Match | With, ...]
+    members: Expression
+    variable: Name
+    at: Location = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Single:
+    """The clauses of a query without UNION, and its RETURN.
+
+    ``created`` is the type of the relationships that it constructs, whose ends it returns.
+    """
+
+    clauses: tuple[Match | With | Unwind, ...]
     result: Projection
+    created: Name | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,3 +472,9 @@ class Query:
 def depth_of(expression: Expression) -> int:
     """The nesting of a condition; 1 for a test."""
     return expression.depth if isinstance(expression, And | Or | Not) else 1
+
+
+def nesting_of(expression: Expression) -> int:
+    """The nesting of an expression; 0 for one without parts."""
+    leaf = Variable | Property | Literal | Parameter | HasLabels | Exists
+    return 0 if isinstance(expression, leaf) else expression.depth

@@ -18,6 +18,8 @@ _WORDS = {
     "MATCH": "MATCH",
     "WITH": "WITH",
     "RETURN": "RETURN",
+    "CONSTRUCT_CREATE": "CONSTRUCT CREATE",
+    "_GRAPH": "GRAPH",
     "_WHERE": "WHERE",
     "_WITHIN": "WITHIN",
     "_AS": "AS",

@@ -7,20 +7,27 @@ alternatives; the clauses after it read the head of these rules.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Final
 
-from ..parsing.emit import with_emit
+from ..parsing.emit import EmitText, Moment, with_emit
 from ..query.checks import checked_query
 from ..query.errors import line_of
 from ..query.regular_query import RegularQuery, Rule, WindowClause
 from . import errors
 from .bodies import Body, optional_scope
-from .conditions import hold, match_block
+from .conditions import FALSE, hold, match_block
+from .constructed import relationships
+from .functions import NOTHING
 from .patterns import Block
 from .program import Choices, Program, alternatives, reading
 from .projections import Closed, close, closes, computes, counts, is_aggregated, renamed
-from .scope import Bound
-from .syntax import Match, Projection, Query, Single, With
+from .scope import Bound, Value
+from .syntax import Literal, Match, Name, Projection, Query, Single, Unwind, With
 from .syntax import Variable as VariableText
+from .values import members_of, value_of
+
+_LATEST: Final = "latest"
+_WORDS: Final = ("earliest", _LATEST)
 
 
 def translated(query: Query, time_unit: str, words: frozenset[str]) -> RegularQuery:
@@ -49,18 +56,39 @@ def translated(query: Query, time_unit: str, words: frozenset[str]) -> RegularQu
         answer=answer,
         label_sets=tuple(program.label_sets.items()),
         leaves=tuple(program.leaves.items()),
+        labels=tuple(program.created.items()),
         generated=program.generated,
     )
-    return with_emit(checked, query.emit, time_unit)
+    return with_emit(checked, _emit(query), time_unit)
+
+
+def _starts(query: Query) -> list[Name]:
+    """The word or time of each STARTING."""
+    places = (query.start, None if query.source is None else query.source.start)
+    return [start for start in places if start is not None]
+
+
+def _emit(query: Query) -> EmitText | None:
+    """The EMIT clause from the time of STARTING on.
+
+    Raises:
+        QueryError: E-SYNTAX for two times, or one without EMIT.
+    """
+    times = [start for start in _starts(query) if start.text.lower() not in _WORDS]
+    if not times:
+        return query.emit
+    start = times[-1]
+    if len(times) > 1:
+        raise errors.TWO_STARTS.error(start.at, start.text)
+    if query.emit is None:
+        raise errors.NO_REPORTS.error(start.at, start.text)
+    return replace(query.emit, start=Moment(start.text, start.at))
 
 
 def _warn_of_run(program: Program, query: Query) -> None:
-    """Refuses a time to start at, and warns of what the settings of a run decide."""
-    start = query.start or (None if query.source is None else query.source.start)
-    if start is not None:
-        if start.text.lower() not in ("earliest", "latest"):
-            raise errors.MOMENT.error(start.at, start.text)
-        if start.text.lower() == "latest":
+    """Warns of what the settings of a run decide."""
+    for start in _starts(query):
+        if start.text.lower() == _LATEST:
             reason = "a run decides from where on it reads a stream"
             program.warnings.append(line_of("W-RUN", start.at, start.text, reason))
     if query.into is not None:
@@ -75,14 +103,24 @@ def _union(program: Program, query: Query, answer: str) -> None:
     first: Closed | None = None
     for part in query.parts:
         head = program.fresh("part") if own else answer
+        if part.created is not None:
+            head = _created(program, part.created, answer)
         closed = _single(program, part, head)
         if first is not None and closed.columns != first.columns:
             raise errors.OTHER_COLUMNS.error(part.result.at, "UNION")
         first = first or closed
-        if own:
+        if own and part.created is None:
             names = closed.columns
             atom = reading(head, names, part.result.at)
             program.add(Rule(answer, names, (atom,), part.result.at))
+
+
+def _created(program: Program, type_: Name, answer: str) -> str:
+    """The predicate of the relationships of a type; adds the rule of the answer that reads it."""
+    if type_.text not in program.created:
+        predicate = program.created[type_.text] = program.fresh(type_.text)
+        program.add(relationships(answer, type_.text, predicate, type_.at))
+    return program.created[type_.text]
 
 
 def closes_by_itself(projection: Projection) -> bool:
@@ -117,7 +155,7 @@ class Start:
 def _single(program: Program, single: Single, head: str) -> Closed:
     """Adds the rules of one query; its last ones have ``head``."""
     start: Start | None = None
-    pending: list[Match | With] = []
+    pending: list[Match | With | Unwind] = []
     for clause in single.clauses:
         if isinstance(clause, With) and closes(clause.projection):
             projection = clause.projection
@@ -138,7 +176,7 @@ def _single(program: Program, single: Single, head: str) -> Closed:
 def _segment(
     program: Program,
     start: Start | None,
-    clauses: list[Match | With],
+    clauses: list[Match | With | Unwind],
     projection: Projection,
     head: str,
 ) -> Closed:
@@ -159,13 +197,16 @@ def _segment(
     return alternatives(build)[0]
 
 
-def _clause(body: Body, clause: Match | With, returned: frozenset[str]) -> None:
+def _clause(body: Body, clause: Match | With | Unwind, returned: frozenset[str]) -> None:
     if isinstance(clause, With):
         scope = renamed(body, clause.projection)
         body.scope.clear()
         body.scope.update(scope)
         if clause.condition is not None:
             hold(body, clause.condition)
+        return
+    if isinstance(clause, Unwind):
+        _unwind(body, clause)
         return
     block = Block.of(clause, body, returned)
     if not clause.is_optional:
@@ -180,3 +221,17 @@ def _clause(body: Body, clause: Match | With, returned: frozenset[str]) -> None:
     added: dict[str, Bound] = optional_scope(inside)
     body.optional.append((inside, clause.at))
     body.scope.update(added)
+
+
+def _unwind(body: Body, clause: Unwind) -> None:
+    """Binds a variable to a member of a list; each member makes rules of its own."""
+    name = clause.variable
+    if name.text in body.scope:
+        raise errors.REBOUND.error(name.at, name.text)
+    members = members_of(clause.members)
+    if isinstance(clause.members, Literal) or not members:  # of null and [] there is no row
+        body.conditions.append(FALSE)
+        body.scope[name.text] = Value(NOTHING)
+        return
+    member = members[body.pick(len(members), clause.at, "UNWIND")]
+    body.scope[name.text] = Value(value_of(body, member))

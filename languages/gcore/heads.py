@@ -205,10 +205,11 @@ def _selected(item: Item, scope: Scope) -> Name | rq.Output:
 
 
 def _aggregated(call: Call, scope: Scope) -> rq.Aggregated:
-    """``count(*)``, ``count(x)``, ``sum(e.amount)``."""
+    """``count(*)``, ``count(x)``, ``sum(e.amount)``, ``latest(x, e.ts)``."""
     name, at = call.function.text, call.function.at
-    if len(call.arguments) > 1:
+    if len(call.arguments) > (2 if name.lower() == "latest" else 1):
         raise errors.ONE_ARGUMENT.error(at, name)
+    time = _time(call.arguments[1], scope) if len(call.arguments) > 1 else None
     argument = call.arguments[0] if call.arguments else None
     value: rq.Value | None = None
     if isinstance(argument, Name):
@@ -223,7 +224,15 @@ def _aggregated(call: Call, scope: Scope) -> rq.Aggregated:
         value = value_of(argument, scope)
     if value is None and argument is not None:
         return rq.Aggregated("count", None, at)  # an edge is never missing
-    return answers.aggregate(name, value, at, distinct=call.distinct)
+    return answers.aggregate(name, value, at, distinct=call.distinct, time=time)
+
+
+def _time(argument: Name | Value, scope: Scope) -> rq.Value:
+    """The second argument of ``latest``."""
+    if isinstance(argument, Name):
+        scope.check_vertex(argument, _UNBOUND)
+        return Variable(argument.text)
+    return value_of(argument, scope)
 
 
 def _referenced(value: Name | Value) -> Iterator[Name]:

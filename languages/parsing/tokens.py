@@ -10,7 +10,8 @@ from types import MappingProxyType
 
 from lark import Token
 
-from ...algebra.scalar import DEEPEST_VALUE, LARGEST_INTEGER, SMALLEST_INTEGER
+from ...algebra.functions import LARGEST_INTEGER, SMALLEST_INTEGER
+from ...algebra.scalar import DEEPEST_VALUE
 from ..query.atoms import Location
 from ..query.errors import QueryError
 from ..query.regular_query import Sign

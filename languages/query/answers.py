@@ -13,7 +13,7 @@ from typing import Final
 
 from ...algebra.aggregates import COLLECTING, Function
 from .atoms import Location
-from .conditions import references_in
+from .conditions import references_in, references_of
 from .errors import QueryError
 from .predicates import read_by
 from .regular_query import Aggregated, Output, Property, Rule, Value
@@ -25,6 +25,7 @@ FUNCTIONS: Final[dict[str, Function]] = {
     "min": "min",
     "max": "max",
     "collect": "collect",
+    "latest": "latest",
 }
 """Aggregate functions by their names in query texts."""
 
@@ -39,13 +40,32 @@ class Column:
     text: str = ""
 
 
-def aggregate(name: str, argument: Value | None, at: Location, *, distinct: bool) -> Aggregated:
+def aggregate(
+    name: str,
+    argument: Value | None,
+    at: Location,
+    *,
+    distinct: bool,
+    time: Value | None = None,
+) -> Aggregated:
     """The aggregate of a function name, in any case.
 
+    Without a ``time`` that of ``latest`` is the time of the edge or row whose properties the
+    argument has.
+
     Raises:
-        QueryError: E-SYNTAX for ``sum(*)``; E-AGG for DISTINCT in a sum or a mean.
+        QueryError: E-SYNTAX for ``sum(*)`` and ``sum(x, t)``; E-AGG for DISTINCT in a sum or a
+            mean, and for a latest value without a time.
     """
     function = FUNCTIONS[name.lower()]
+    if time is not None and function != "latest":
+        raise QueryError(
+            "E-SYNTAX",
+            f"{function} takes one argument",
+            at=at,
+            text=name,
+            hint="only latest has a second one, the time, as latest(v, t)",
+        )
     if argument is None and function != "count":
         raise QueryError(
             "E-SYNTAX",
@@ -62,12 +82,30 @@ def aggregate(name: str, argument: Value | None, at: Location, *, distinct: bool
             text=name,
             hint="write count(distinct x), or leave DISTINCT out",
         )
+    if function == "latest" and argument is not None:
+        return Aggregated(function, argument, at, time or _own_time(argument, at, name))
     # DISTINCT changes neither the least nor the greatest value.
     if distinct and function == "count":
         function = "count_distinct"
     elif distinct and function == "collect":
         function = "collect_distinct"
     return Aggregated(function, argument, at)
+
+
+def _own_time(value: Value, at: Location, text: str) -> Value:
+    """The time of the only edge or row that a value has properties of."""
+    rows = {of.edge for of in references_of(value) if isinstance(of, Property)}
+    if len(rows) != 1:
+        raise QueryError(
+            "E-AGG",
+            "a latest value needs a time"
+            if not rows
+            else "the properties in a latest value are of several edges",
+            at=at,
+            text=text,
+            hint="say which time counts, as latest(v, e.ts), or latest(v, t) for a value t",
+        )
+    return Property(rows.pop(), "ts", at)
 
 
 def named_columns(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 
-from ...algebra.scalar import Literal
+from ...algebra.functions import FUNCTIONS
+from ...algebra.scalar import ARITY, Literal
 from .atoms import Variable
 from .regular_query import (
     Aggregated,
@@ -49,7 +50,7 @@ def condition_text(condition: Condition) -> str:
 
 def name_text(name: str) -> str:
     """The name of a label, predicate or stream, in backquotes where RQ needs them."""
-    if _PLAIN.fullmatch(name) and name.lower() not in _KEYWORDS:
+    if _PLAIN.fullmatch(name) and name.lower() not in _KEYWORDS and name not in FUNCTIONS:
         return name
     return f"`{_quoted(name)}`"
 
@@ -76,6 +77,8 @@ def value_text(value: Value) -> str:
             return f"abs({value_text(part)})"
         case Computed("NEG", (part,)):
             return f"-({value_text(part)})"
+        case Computed(function, parts) if function in FUNCTIONS:
+            return f"{function}({', '.join(map(value_text, parts))})"
         case Computed(sign, parts):
             first, *others = map(_operand, parts)
             if sign in "+*" and first.isidentifier() and others[0].startswith("("):
@@ -90,12 +93,14 @@ def output_text(of: Output) -> str:
     if not isinstance(of, Aggregated):
         return value_text(of)
     argument = "*" if of.argument is None else value_text(of.argument)
+    if of.time is not None:
+        argument += f", {value_text(of.time)}"
     function, _, distinct = of.function.partition("_")
     return f"{function}({'distinct ' * bool(distinct)}{argument})"
 
 
 def _operand(value: Value) -> str:
-    nested = isinstance(value, Computed) and value.function != "ABS"
+    nested = isinstance(value, Computed) and value.function in ARITY and value.function != "ABS"
     return f"({value_text(value)})" if nested else value_text(value)
 
 

@@ -138,7 +138,8 @@ def output_with_references(of: Output, new: Callable[[Variable | Property], Valu
     if isinstance(of, Aggregated):
         if of.argument is None:
             return of
-        return replace(of, argument=value_with_references(of.argument, new))
+        time = None if of.time is None else value_with_references(of.time, new)
+        return replace(of, argument=value_with_references(of.argument, new), time=time)
     return value_with_references(of, new)
 
 
@@ -186,17 +187,16 @@ def with_names(rule: Rule, vertex: Renaming, edge: Renaming = str) -> Rule:
     return rule_with_references(renamed, reference)
 
 
-def value_in(of: Output) -> Value | None:
-    """The value of a column: an aggregate's argument, or the value itself; None for a path."""
+def values_of_output(of: Output) -> tuple[Value, ...]:
+    """The values in a column: those of an aggregate, or the value itself; none of a path."""
     if isinstance(of, Witnessed):
-        return None
-    return of.argument if isinstance(of, Aggregated) else of
+        return ()
+    return of.values if isinstance(of, Aggregated) else (of,)
 
 
 def references_in(of: Output) -> Iterator[Variable | Property]:
     """The variables and properties that a column refers to, with repeats."""
-    value = value_in(of)
-    if value is not None:
+    for value in values_of_output(of):
         yield from references_of(value)
 
 

@@ -40,6 +40,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "E-PHYS": "a window that counts edges and not time",
         "E-LABELS": "any label, or any but some, where the labels are not known",
         "E-FUNC": "a function that is not known",
+        "E-PARAM": "a parameter without a value, or a value without a parameter",
         "E-UNDIR": "edges that have no direction",
         "E-PATHVAR": "a path used as a value",
         "W-CARET": "a star or plus behind a reversed step",

@@ -46,8 +46,8 @@ class Property:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """A function of :data:`headrace.algebra.scalar.ARITY` (``+ - * / NEG ABS``) over its
-    arguments."""
+    """A function of :data:`headrace.algebra.scalar.ARITY` (``+ - * / NEG ABS``) or of
+    :data:`headrace.algebra.functions.FUNCTIONS` over its arguments."""
 
     function: str
     arguments: tuple[Value, ...]
@@ -110,12 +110,19 @@ Condition = Comparison | Missing | Both | Either | Negated
 class Aggregated:
     """``function(argument)`` over the bindings of each group; ``count(*)`` has no argument.
 
+    ``latest`` has a time too: it gives the argument of the binding in which the time is greatest.
     The columns of the head without aggregates are the grouping keys.
     """
 
     function: Function
     argument: Value | None
     location: Location | None = field(default=None, compare=False)
+    time: Value | None = None
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """The argument and the time, where it has them."""
+        return tuple(value for value in (self.argument, self.time) if value is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,14 +307,29 @@ class WindowClause:
 
 @dataclass(frozen=True, slots=True)
 class Emit:
-    """``EMIT mode EVERY every``: reports the answer at the multiples of ``every``.
+    """``EMIT mode EVERY every STARTING AT start``: reports the answer at certain instants.
 
-    ``every`` is in the unit of the windows; None is the greatest common divisor of their slides.
+    Attributes:
+        mode: the rows to report.
+        every: the period in the unit of the windows; None is the greatest common divisor of their
+            slides, unless ``events`` is given.
+        events: the number of events from one report to the next; None with a period.
+        start: the first instant in the unit of the windows, or that from which events count.
+        location: the place of the clause.
     """
 
     mode: ReportMode
     every: int | None = None
     location: Location | None = field(default=None, compare=False)
+    events: int | None = None
+    start: int = 0
+
+    @property
+    def at_multiples(self) -> bool:
+        """Whether all instants are certainly multiples of the period."""
+        if self.events is not None:
+            return False
+        return self.start == 0 or (self.every is not None and self.start % self.every == 0)
 
 
 @dataclass(frozen=True, slots=True)

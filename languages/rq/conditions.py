@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from lark import Token, Transformer
 
+from ...algebra.functions import FUNCTIONS
 from ...algebra.scalar import Literal
 from ..parsing.tokens import SIGNS, location_of, name_of, nested, number, string, whole_number
 from ..query.answers import Column, aggregate
@@ -55,6 +56,21 @@ class Conditions(Transformer[Token, Any]):
         """``abs(value)``."""
         return _computed("ABS", _no_aggregate(parts[0]).at, (parts[0],))
 
+    def call(self, parts: list[Any]) -> Read:
+        """``TEXT_SIZE(value)``, and the other functions of the algebra."""
+        name, *arguments = parts
+        known, at = FUNCTIONS[str(name)], location_of(name)
+        if not known.least <= len(arguments) <= known.most:
+            raise QueryError(
+                "E-FUNC",
+                f"it takes {known.least} arguments"
+                if known.least == known.most
+                else f"it takes {known.least} to {known.most} arguments",
+                at=at,
+                text=str(name),
+            )
+        return _computed(str(name), at, tuple(arguments))
+
     def value(self, parts: list[Token]) -> Read:
         """A variable, a property or a literal."""
         (token,) = parts
@@ -67,6 +83,17 @@ class Conditions(Transformer[Token, Any]):
         argument = rest[-1]
         value = None if isinstance(argument, Token) else _no_aggregate(argument).value
         return aggregate(str(function), value, location_of(function), distinct=distinct)
+
+    def latest(self, parts: list[Any]) -> Aggregated:
+        """``latest(value)``, ``latest(value, time)``."""
+        function, value, *time = parts
+        return aggregate(
+            str(function),
+            _no_aggregate(value).value,
+            location_of(function),
+            distinct=False,
+            time=_no_aggregate(time[0]).value if time else None,
+        )
 
     def output(self, parts: list[Any]) -> Column:
         """A column of a head: a value, with or without a name."""

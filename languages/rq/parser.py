@@ -17,7 +17,7 @@ from lark import Token
 from ...algebra import regex
 from ...algebra.deadline import NO_DEADLINE, Deadline
 from ...algebra.scalar import Literal
-from ..parsing.emit import EmitText, with_emit
+from ..parsing.emit import EmitText, Moment, with_emit
 from ..parsing.lark_parser import Parser
 from ..parsing.tokens import location_of, name_of, string, whole_number
 from ..parsing.windows import WindowText
@@ -325,8 +325,13 @@ class _Builder(Conditions, Limits, Paths):
         own = (Part(part, location_of(sign)),)
         return Body((), part.warnings, (), part.steps, optional=own)
 
-    def emit(self, parts: list[Token]) -> EmitText:
-        return EmitText.of(parts)
+    def emit(self, parts: list[Any]) -> EmitText:
+        start = next((part for part in parts if isinstance(part, Moment)), None)
+        return EmitText.of([part for part in parts if isinstance(part, Token)], start)
+
+    def starting(self, parts: list[Token]) -> Moment:
+        (token,) = parts
+        return Moment(string(token) if token.type == "STRING" else str(token), location_of(token))
 
     def window(self, parts: list[Any]) -> ClauseText:
         on: tuple[Token | None, tuple[str, ...]] = (None, ())

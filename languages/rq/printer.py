@@ -10,7 +10,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from ...algebra import durations, regex
+from ...algebra import durations, moments, notation, regex
 from ...algebra.regex import Ref, Regex
 from ...algebra.window import Window
 from ..query.atoms import (
@@ -137,7 +137,15 @@ def _column(name: str, of: Output | None) -> str:
 def _emit(emit: Emit, time_unit: str | None) -> str:
     mode = "SNAPSHOT" if emit.mode == "snapshot" else f"ON {emit.mode.upper()}"
     every = "" if emit.every is None else f" EVERY {_length(emit.every, time_unit)}"
-    return f"EMIT {mode}{every}"
+    if emit.events is not None:
+        every = f" EVERY {notation.events(emit.events).upper()}"
+    start = f" STARTING AT {_moment(emit.start, time_unit)}" if emit.start else ""
+    return f"EMIT {mode}{every}{start}"
+
+
+def _moment(ticks: int, time_unit: str | None) -> str:
+    text = str(ticks) if time_unit is None else moments.text(ticks, time_unit)
+    return text if text.isdecimal() else f'"{text}"'
 
 
 def _length(ticks: int, time_unit: str | None) -> str:

@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 
 from ...algebra.aggregates import COLLECTING, AggregateCall
 from ...algebra.logical import Aggregate, Compute
-from ...algebra.scalar import Column, Literal, Value, normal
-from ...algebra.values import PropertyType
+from ...algebra.scalar import Column, Literal, Value, normal, types
+from ...algebra.values import EVERY_TYPE, PropertyType, only_type
 from ..query.atoms import EdgeAtom, Variable, variables_of
 from ..query.conditions import key, references_in
 from ..query.regular_query import Aggregated, Property, Rule, Witnessed
@@ -91,7 +91,7 @@ def aggregated(rules: Sequence[Columns]) -> tuple[list[Compute | None], Aggregat
     """The computation over the bindings of each rule (None if not needed), and the aggregation
     over all rules.
     """
-    referenced = [_referenced(columns) for columns in rules]
+    referenced = [[*_referenced(columns), *_times(columns)] for columns in rules]
     outputs = _outputs(rules[0].rule)
     if len(rules) == 1:
         bound: list[Value] = [Column(i) for i in range(len(rules[0].names))]
@@ -111,12 +111,13 @@ def aggregated(rules: Sequence[Columns]) -> tuple[list[Compute | None], Aggregat
         )
         for number, (values, columns) in enumerate(zip(referenced, rules, strict=True))
     ]
-    return [*computes], _aggregate(outputs, range(1, 1 + len(outputs)))
+    return [*computes], _aggregate(outputs, range(1, 1 + len(referenced[0])))
 
 
 def types_of(compute: Compute, inputs: Types) -> Types:
     """The types of computed columns; None for an uncertain type."""
-    return tuple(_type(value, inputs) for value in compute.values)
+    columns = tuple([EVERY_TYPE if kind is None else frozenset({kind}) for kind in inputs])
+    return tuple(only_type(types(value, columns)) for value in compute.values)
 
 
 def types_of_aggregates(aggregate: Aggregate, inputs: Types) -> Types:
@@ -154,14 +155,21 @@ def _referenced(columns: Columns) -> list[Value | None]:
     return values
 
 
+def _times(columns: Columns) -> list[Value]:
+    """The times of the aggregates that have one."""
+    aggregates = (of for of in _outputs(columns.rule) if isinstance(of, Aggregated))
+    return [_value(of.time, columns) for of in aggregates if of.time is not None]
+
+
 def _aggregate(outputs: Sequence[Written | Aggregated], places: Sequence[int | None]) -> Aggregate:
-    """``places`` are the columns of keys and arguments, in the order of the head."""
+    """``places`` are the columns of keys and arguments in the order of the head, then of times."""
+    times = iter(places[len(outputs) :])
     keys: list[int] = []
     calls: list[AggregateCall] = []
     order: list[tuple[bool, int]] = []
-    for of, place in zip(outputs, places, strict=True):
+    for of, place in zip(outputs, places, strict=False):
         if isinstance(of, Aggregated):
-            call = AggregateCall(of.function, place)
+            call = AggregateCall(of.function, place, None if of.time is None else next(times))
             order.append((True, len(calls)))
             calls.append(call)
         else:
@@ -175,18 +183,3 @@ def _aggregate(outputs: Sequence[Written | Aggregated], places: Sequence[int | N
 def _value(value: Written, columns: Columns) -> Value:
     scalar = scalar_of(value, columns.place)
     return normal(scalar) or scalar
-
-
-def _type(value: Value, inputs: Types) -> PropertyType | None:
-    match value:
-        case Column(position):
-            return inputs[position]
-        case Literal():
-            return value.type
-        case _ if value.function == "/":
-            return "number"
-        case _:
-            kinds = {_type(part, inputs) for part in value.arguments}
-            if kinds == {"integer"}:
-                return "integer"
-            return "number" if kinds <= {"integer", "number"} else None

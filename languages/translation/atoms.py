@@ -46,6 +46,7 @@ from .condition_types import vertex
 from .filters import predicate
 from .inputs import Inputs, Origin
 from .join_keys import JoinKeys
+from .merged import merged_edges, merged_vertices
 from .relations import (
     Relation,
     filtered,
@@ -210,6 +211,11 @@ class Atoms:
         scan = plain.expression.operator
         if not properties or not isinstance(scan, WScan):
             return plain, (), origin
+        if origin.merges and isinstance(atom, VertexAtom):
+            labels = self.inputs.labels_beside(origin)
+            return merged_vertices(scan, origin, labels, properties), properties, origin
+        if origin.merges:
+            return merged_edges(scan, origin, properties), properties, origin
         types = (*plain.types, *(origin.properties[name] for name in properties))
         scanned = LogicalExpression(replace(scan, properties=properties))
         return Relation(scanned, types), properties, origin

@@ -126,7 +126,7 @@ def translate(
         inputs,
         values,
         read,
-        query.emit is not None,
+        query.emit is not None and query.emit.at_multiples,
         semantics,
         deadline,
     )
@@ -140,7 +140,7 @@ def translate(
     if path_columns(head):
         check_below(RETURNED_PATHS, expression, head.location)
     return LogicalQuery(
-        reported(expression, query.emit),
+        reported(expression, query.emit, inputs.scans),
         _distinct(head.variables),
         (*of_views, *of_sets, *inputs.unused_windows(), *translation.warnings),
         semantics,
@@ -157,7 +157,7 @@ class _Translation:
         inputs: the input labels of the query.
         values: the columns of derived predicates that hold values.
         read: the predicates that rules read.
-        emits: whether the query reports its answer at instants.
+        emits: whether the query reports its answer at the multiples of a period.
         semantics: the paths that count.
         deadline: the time limit of the translation.
         relations: the relations of the predicates translated so far (``exp`` in the algorithm).

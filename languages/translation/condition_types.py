@@ -10,13 +10,22 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeGuard
 
+from ...algebra import functions
+from ...algebra.functions import FUNCTIONS
 from ...algebra.remedy import Remedy
 from ...algebra.scalar import Literal
 from ...algebra.values import PropertyType, VertexType
 from ..query.answers import computes, location_in
 from ..query.atoms import Constant, Location, Variable
 from ..query.condition_text import value_text
-from ..query.conditions import conjuncts, key, named_edges, references, references_in, value_in
+from ..query.conditions import (
+    conjuncts,
+    key,
+    named_edges,
+    references,
+    references_in,
+    values_of_output,
+)
 from ..query.errors import QueryError
 from ..query.regular_query import (
     Aggregated,
@@ -89,7 +98,7 @@ def resolved(
                 types[term.name] = column_type if same else None
 
     def origins(name: str) -> dict[str, tuple[str, ...]]:
-        return {o.tag: tuple(o.properties) for o in inputs.origins(edges[name])}
+        return {o.tag: o.identity for o in inputs.origins(edges[name])}
 
     whole = [written_out(condition, edges, origins) for condition in rule.conditions]
     for reference in (r for condition in whole for r in references(condition)):
@@ -217,18 +226,12 @@ _INTEGERS: Final = Remedy("vertex_type", "read vertices as integers", "integer")
 
 
 def _check_output(of: Output, types: Types, values: Collection[str], at: Location) -> None:
-    value = value_in(of)
-    kind = None if value is None else _kind(value, types, values, at)
-    if (
-        isinstance(of, Aggregated)
-        and of.function in ("sum", "avg")
-        and kind
-        not in (
-            None,
-            "a number",
-        )
-    ):
-        assert value is not None
+    kinds = [(value, _kind(value, types, values, at)) for value in values_of_output(of)]
+    if not isinstance(of, Aggregated) or of.function not in ("sum", "avg"):
+        return
+    for value, kind in kinds:
+        if kind in (None, "a number"):
+            continue
         raise QueryError(
             "E-TYPE",
             f"{value_text(value)} is {kind}, and {of.function} is for numbers",
@@ -247,19 +250,74 @@ def _kind(value: Value, types: Types, values: Collection[str], at: Location) -> 
         case Variable() | Property():
             declared = types.get(key(value))
             return None if declared is None else _KINDS[declared]
+        case Computed(function, arguments) if function in FUNCTIONS:
+            return _kind_of_call(value, types, values, at)
         case Computed(_, arguments):
             for part in arguments:
                 kind = _kind(part, types, values, at)
-                if kind not in (None, "a number"):
-                    raise QueryError(
-                        "E-TYPE",
-                        f"{value_text(part)} is {kind}, and arithmetic is for numbers",
-                        at=at,
-                        text=value_text(value),
-                        hint=_hint([part, value], [kind, "a number"], values),
-                        remedies=_remedies([part, value], [kind, "a number"], values),
-                    )
+                if kind is not None and kind != "a number":
+                    why = "arithmetic is for numbers"
+                    raise _not_taken(value, (part, kind), why, values, at)
             return "a number"
+
+
+def _not_taken(
+    value: Computed, argument: tuple[Value, str], why: str, values: Collection[str], at: Location
+) -> QueryError:
+    """The error of an argument, with its kind, that arithmetic or a function does not take."""
+    part, kind = argument
+    return QueryError(
+        "E-TYPE",
+        f"{value_text(part)} is {kind}, and {why}",
+        at=at,
+        text=value_text(value),
+        hint=_hint([part, value], [kind, "a number"], values),
+        remedies=_remedies([part, value], [kind, "a number"], values),
+    )
+
+
+def _kind_of_call(
+    value: Computed, types: Types, values: Collection[str], at: Location
+) -> str | None:
+    """The kind of a function's result; None where it is not sure."""
+    name, arguments = value.function, value.arguments
+    kinds = [_kind(part, types, values, at) for part in arguments]
+    taken = functions.kinds_of(name, len(arguments))
+    for part, kind, takes in zip(arguments, kinds, taken, strict=True):
+        if takes != "any" and kind is not None and kind != (wanted := _KINDS_TAKEN[takes]):
+            why = f"{name} takes {wanted} there"
+            raise _not_taken(value, (part, kind), why, values, at)
+    alike: Sequence[int] = ()
+    if name in functions.COMPARISONS:
+        alike = (0, 1)
+    elif FUNCTIONS[name].gives == "joined":
+        alike = functions.results_of(name, len(arguments))
+    known = [place for place in alike if kinds[place] is not None]
+    for place in known[1:]:
+        if kinds[place] != kinds[known[0]]:
+            one, other = arguments[known[0]], arguments[place]
+            raise QueryError(
+                "E-TYPE",
+                f"{value_text(one)} is {kinds[known[0]]} and {value_text(other)} is "
+                f"{kinds[place]}, and {name} takes values of one type",
+                at=at,
+                text=value_text(value),
+                hint="compare and choose among values of one type; AS_TEXT makes any value a text",
+            )
+    match FUNCTIONS[name].gives:
+        case "joined":
+            return kinds[known[0]] if known else None
+        case "numeric":
+            return "a number"
+        case gives:
+            return _KINDS[gives]
+
+
+_KINDS_TAKEN: Final[Mapping[functions.Kind, str]] = {
+    "string": "a string",
+    "number": "a number",
+    "boolean": "a truth value",
+}
 
 
 def _as_vertex(literal: Literal, vertex_type: PropertyType | None, at: Location) -> Literal:

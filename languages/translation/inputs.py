@@ -36,13 +36,20 @@ class Origin:
     """The origin of rows: the stream, the name of the label in the stream, and the properties.
 
     ``ts``, the time of an edge, is a property, except in a stored graph. Derived edges have no
-    stream and no properties.
+    stream and no properties. Rows of one element are merged if ``merges``.
     """
 
     stream: str
     label: str
     properties: Mapping[str, PropertyType]
     vertex_type: VertexType | None = None
+    merges: bool = False
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """The properties that, with the two ends, identify an edge."""
+        names = tuple(sorted(self.properties))
+        return tuple(name for name in names if name == "id") if self.merges else names
 
     @property
     def tag(self) -> str:
@@ -59,6 +66,7 @@ class Inputs:
         catalog: the catalog of its streams.
         default_window: the window of streams without a clause, in the catalog's unit.
         locations: the place of the first use of each predicate.
+        scans: the scans so far, without properties.
 
     Raises:
         QueryError: E-EDB for a derived predicate that is an input label, E-UNKNOWN for the window
@@ -69,6 +77,7 @@ class Inputs:
     catalog: Catalog
     default_window: Window | None = None
     locations: dict[str, Location] = field(init=False)
+    scans: set[WScan] = field(init=False, default_factory=set)
     _used: set[int] = field(init=False, default_factory=set)
     _leaves: dict[str, Leaf] = field(init=False)
     _streams: LabelStreams = field(init=False)
@@ -127,6 +136,7 @@ class Inputs:
         else:
             window = self._window(stream, own, at, by_clause=leaf is None)
         scan = WScan(stream.name, own, window, deletions=stream.deletions)
+        self.scans.add(scan)
         return scan, stream.vertex_type
 
     def origins(self, atom: Row) -> tuple[Origin, ...]:
@@ -156,14 +166,19 @@ class Inputs:
     def _origin(self, label: str, at: Location, vertices: bool) -> Origin:
         stream, own = self._stream_of(label, at, vertices)
         time: dict[str, PropertyType] = {} if stream.stored else {"ts": "integer"}
-        return Origin(stream.name, own, {**stream.properties, **time}, stream.vertex_type)
+        properties = {**stream.properties, **time}
+        return Origin(stream.name, own, properties, stream.vertex_type, stream.merge)
+
+    def labels_beside(self, origin: Origin) -> tuple[str, ...]:
+        """The labels of the stream of an origin."""
+        return tuple(self.catalog.streams[origin.stream].labels)
 
     def identity(self, atom: EdgeAtom) -> tuple[str, ...]:
         """The properties that, with the two ends, identify the edges of an atom."""
         origins = self.origins(atom)
         several = [OWN_LABEL] * (len({origin.tag for origin in origins}) > 1)
         turned = [OWN_SOURCE] * atom.is_undirected
-        named = {name for origin in origins for name in origin.properties}
+        named = {name for origin in origins for name in origin.identity}
         return (*several, *turned, *sorted(named))
 
     def column_type(self, atom: Row, name: str) -> PropertyType | None:

@@ -14,7 +14,7 @@ from ..query.regular_query import Aggregated, RegularQuery
 from ..query.value_columns import value_columns, values_in
 from .views import queries_of_views
 
-_LEAST = ("min", "max")
+_ORDERED = ("min", "max", "latest")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +91,11 @@ def orders_vertices(query: RegularQuery) -> bool:
             if ordered and is_vertex(condition.left) and is_vertex(condition.right):
                 return True
         for _, of in rule.properties:
-            least = of.argument if isinstance(of, Aggregated) and of.function in _LEAST else None
-            if is_vertex(least):
+            if (
+                isinstance(of, Aggregated)
+                and of.function in _ORDERED
+                and any(map(is_vertex, of.values))
+            ):
                 return True
     return False
 

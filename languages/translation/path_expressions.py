@@ -43,7 +43,7 @@ class PathExpressions:
         rules: the rules of each derived predicate.
         aliases: the names of atoms that rules read as predicates.
         relations: the relations of the predicates translated so far.
-        emits: whether the query reports its answer at instants.
+        emits: whether the query reports its answer at the multiples of a period.
         semantics: the paths that count.
         bindings: translates the body of a rule, with all columns that identify a binding.
     """

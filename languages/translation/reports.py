@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from math import gcd
 from operator import is_
 
+from ...algebra.aggregates import COLLECTING
+from ...algebra.combinations import Feature
 from ...algebra.logical import (
     Aggregate,
     Empty,
+    EventReport,
     LogicalExpression,
     LogicalOperator,
     Report,
@@ -18,12 +21,18 @@ from ...algebra.logical import (
     WScan,
     WScanUnion,
 )
+from ...algebra.logical.roots import EVENT_REPORTS
 from ...algebra.window import Window
+from ..query.errors import QueryError
 from ..query.regular_query import Emit
 
 
-def reported(expression: LogicalExpression, emit: Emit | None) -> LogicalExpression:
+def reported(
+    expression: LogicalExpression, emit: Emit | None, scans: Iterable[WScan]
+) -> LogicalExpression:
     """The expression under a REPORT; an aggregation below reports at the same times.
+
+    ``scans`` are those of all labels that the query reads; the rows of streams are events.
 
     Without EMIT, an answer over rows that an aggregation retracts, or that a limit pushes out, is
     grouped by all of its columns, so that its rows are final.
@@ -32,12 +41,50 @@ def reported(expression: LogicalExpression, emit: Emit | None) -> LogicalExpress
         return expression
     if emit is None:
         return _final(expression) if retracts(expression) else expression
+    if emit.events is not None:
+        inputs = (_at_every_instant(expression, emit), *_events(scans))
+        return LogicalExpression(EventReport(emit.mode, emit.events, emit.start), inputs)
     every = emit.every or slides_in(expression)
+    report = Report(emit.mode, every, emit.start)
+    if not emit.at_multiples:
+        return LogicalExpression(report, (_at_every_instant(expression, emit),))
     expression = _at_instants(expression, every, {})
     if isinstance(expression.operator, Aggregate) and not expression.operator.retracts:
         at_instants = replace(expression.operator, every=every)
         expression = replace(expression, operator=at_instants)
-    return LogicalExpression(Report(emit.mode, every), (expression,))
+    return LogicalExpression(report, (expression,))
+
+
+def _at_every_instant(expression: LogicalExpression, emit: Emit) -> LogicalExpression:
+    """The expression for reports at other instants than the multiples of their period.
+
+    An aggregation at its root retracts its rows, so that REPORT may choose any instant.
+
+    Raises:
+        QueryError: E-LATER for lists.
+    """
+    operator = expression.operator
+    if not isinstance(operator, Aggregate) or operator.retracts:
+        return expression
+    if any(call.function in COLLECTING for call in operator.aggregates):
+        reason = EVENT_REPORTS.refusal(Feature.LISTS)
+        if emit.events is None:
+            reason = "reports that start between two periods are not supported with lists yet"
+        raise QueryError("E-LATER", reason, at=emit.location, text="EMIT", hint=EVENT_REPORTS.hint)
+    return replace(expression, operator=replace(operator, retracts=True))
+
+
+def _events(scans: Iterable[WScan]) -> list[LogicalExpression]:
+    """A scan of each label of a stream, under the longest of its windows."""
+    longest: dict[tuple[str, str], WScan] = {}
+    for scan in scans:
+        if scan.window is not None:
+            known = longest.setdefault((scan.stream, scan.label), scan)
+            assert known.window is not None
+            longest[scan.stream, scan.label] = max(
+                known, scan, key=lambda s: (s.window.range, -s.window.slide) if s.window else (0, 0)
+            )
+    return [LogicalExpression(longest[of]) for of in sorted(longest)]
 
 
 def _at_instants(

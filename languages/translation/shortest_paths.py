@@ -14,8 +14,10 @@ from typing import Final
 
 from ...algebra import regex
 from ...algebra.aggregates import IGNORING_REPEATS, AggregateCall
+from ...algebra.combinations import Feature
 from ...algebra.lengths import longest, of_length, up_to
 from ...algebra.logical import Aggregate, Compute, PathSemantics, PathValue
+from ...algebra.logical.roots import EVENT_REPORTS
 from ...algebra.regex import Regex
 from ...algebra.scalar import Column, Literal
 from ...catalog.model import Catalog
@@ -27,6 +29,7 @@ from ..query.regular_query import (
     Aggregated,
     Comparison,
     Condition,
+    Emit,
     Output,
     Property,
     RegularQuery,
@@ -79,8 +82,8 @@ def with_shortest_paths(query: RegularQuery, catalog: Catalog) -> RegularQuery:
             head = first_free(atom.path or "shortest", taken)
             taken.add(head)
             path = replace(atom, source=_ENDS[0], target=_ENDS[1], path=head)
-            if query.emit is None:
-                path = _bounded(path, values, _most(rule, name))
+            if query.emit is None or not query.emit.at_multiples:
+                path = _bounded(path, values, _most(rule, name), query.emit)
             columns = tuple((value, Property(head, value)) for value in values)
             names = (*(end.name for end in _ENDS), *values)
             rules.append(Rule(head, names, (path,), atom.location, properties=columns))
@@ -170,28 +173,39 @@ def _reading(rule: Rule, read: dict[Property, Variable]) -> Rule:
     return replace(rule, properties=tuple((name, column(of)) for name, of in rule.properties))
 
 
-def _bounded(atom: PathAtom, values: Iterable[str], most: int | None) -> PathAtom:
+def _bounded(
+    atom: PathAtom, values: Iterable[str], most: int | None, emit: Emit | None
+) -> PathAtom:
     """The path with words of a bounded length alone, for an answer at every instant."""
-    if tuple(values) != (LENGTH,):
-        raise QueryError(
-            "E-SHORTEST",
-            "the steps of a shortest path are given at report instants",
-            at=atom.location,
-            text=str(atom.shortest),
-            hint="add EMIT SNAPSHOT EVERY 1h after the window, or read length(p) alone",
-        )
     whole = longest(atom.regex)
     most = whole if most is None else most if whole is None else min(most, whole)
-    if most is None or most > LONGEST:
+    length_alone = tuple(values) == (LENGTH,)
+    if length_alone and most is not None and most <= LONGEST:
+        return replace(atom, regex=up_to(atom.regex, most))
+    if emit is not None and emit.events is not None:
         raise QueryError(
-            "E-SHORTEST",
-            f"shortest paths of more than {LONGEST} steps are given at report instants",
+            "E-LATER",
+            EVENT_REPORTS.refusal(Feature.SHORTEST),
             at=atom.location,
             text=str(atom.shortest),
-            hint="add EMIT SNAPSHOT EVERY 1h after the window, or bound the length, as "
-            "knows{1,4} or length(p) <= 4",
+            hint=f"{EVENT_REPORTS.hint}, or read length(p) alone, of at most {LONGEST} steps",
         )
-    return replace(atom, regex=up_to(atom.regex, most))
+    hint = "report after a period, as EMIT SNAPSHOT EVERY 1h, or "
+    if not length_alone:
+        raise QueryError(
+            "E-SHORTEST",
+            "the steps of a shortest path are given at the multiples of a period",
+            at=atom.location,
+            text=str(atom.shortest),
+            hint=f"{hint}read length(p) alone",
+        )
+    raise QueryError(
+        "E-SHORTEST",
+        f"shortest paths of more than {LONGEST} steps are given at the multiples of a period",
+        at=atom.location,
+        text=str(atom.shortest),
+        hint=f"{hint}bound the length, as knows{{1,4}} or length(p) <= 4",
+    )
 
 
 def _most(rule: Rule, name: str) -> int | None:

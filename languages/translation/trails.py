@@ -76,7 +76,7 @@ class StepEdges:
     def _labelled(self, name: str, scan: WScan, at: Location) -> EdgeRelation:
         """The edges of an input label."""
         origin = self.inputs.origin_of(name, at)
-        properties = tuple(sorted(origin.properties))
+        properties = origin.identity
         types = (*self.relations[name].types, *(origin.properties[p] for p in properties))
         wide = LogicalExpression(replace(scan, properties=properties))
         return EdgeRelation(origin.tag, Relation(wide, types))
@@ -93,7 +93,7 @@ class StepEdges:
         origin = self.inputs.origin_of(str(label.ref), atom.location)
         assert isinstance(source, Variable)
         assert isinstance(target, Variable)
-        names = [key(Property(edge.edge or _EDGE, name)) for name in sorted(origin.properties)]
+        names = [key(Property(edge.edge or _EDGE, name)) for name in origin.identity]
         place = columns.place
         wide = projected(relation, [place[name] for name in (source.name, target.name, *names)])
         return EdgeRelation(origin.tag, wide, label.inverse)

@@ -30,7 +30,12 @@ def with_rows_of_vertices(rule: Rule, inputs: Inputs) -> Rule:
     """
     rule = replace(rule, body=tuple(_without_repeats(rule.body)))
     naming = _Rows(rule, inputs)
-    rows = {(of.edge, of.name): naming.row_of(of) for of in properties_of_vertices(rule)}
+    read = list(properties_of_vertices(rule))
+    rows = {(of.edge, of.name): naming.row_of(of) for of in read if of.name != "ts"}
+    for of in read:  # the time is that of the row whose other properties are read
+        if of.name == "ts":
+            own = {row for (vertex, _), row in rows.items() if vertex == of.edge}
+            rows[of.edge, "ts"] = own.pop() if len(own) == 1 else naming.row_of(of)
     if not rows:
         return rule
 
@@ -89,7 +94,9 @@ class _Rows:
             assert isinstance(atom, VertexAtom)
             (origin,) = self._inputs.origins(atom)
             if of.name in origin.properties:
-                relations.setdefault((origin.stream, origin.label), place)
+                # A merged vertex has its properties by any of the stream's labels.
+                label = "" if origin.merges else origin.label
+                relations.setdefault((origin.stream, label), place)
             else:
                 without.append(atom.predicate)
         if not relations:
@@ -99,7 +106,8 @@ class _Rows:
                 hint = f"it is one of {listed(elsewhere)}: {_say(elsewhere[0], of.edge)}"
             raise self._error("E-UNKNOWN", f"{listed(without)} has no property {of.name}", of, hint)
         if len(relations) > 1:
-            labels = [label for _, label in relations]
+            atoms = [self.body[place] for place in relations.values()]
+            labels = [atom.predicate for atom in atoms if isinstance(atom, VertexAtom)]
             raise self._error(
                 "E-AMBIGUOUS",
                 f"{listed(labels)} have this property",

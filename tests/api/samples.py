@@ -8,6 +8,7 @@ from headrace.algebra.physical import (
     Coalesce,
     ComputeColumns,
     EmptyRelation,
+    EventReportRows,
     Exchange,
     FilterRows,
     HashJoin,
@@ -129,7 +130,8 @@ def sample_plan(label: str = "a2q") -> PhysicalPlan:
     computed = node(ComputeColumns(("c0", "c1", "c1 + 1")), (witness,), "xzm", 0.002)
     aggregate = AggregateRows((0,), (("count", None), ("sum", 2)), (0, 1, 2), DAY)
     counted = node(aggregate, (computed,), "xns", 0.004)
-    node(ReportRows("entering", DAY), (counted,), "xns", 0.008)
+    reported = node(ReportRows("entering", DAY), (counted,), "xns", 0.008)
+    node(EventReportRows("exit", 3, start=DAY), (reported, a), "xns", 0.002)
     return PhysicalPlan(
         nodes=tuple(nodes), root=len(nodes) - 1,
         streams=(PlanStream(name="e", labels=(label, "b", "c")),),

@@ -8,36 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from headrace import InvalidQueryError, optimize
 from headrace.api.service import create_app
 from tests.api.command import Commands
 from tests.api.serving import LOOPBACK, served, settings
 
-TESTING = """
-REGISTER QUERY people_to_be_tested {
-  FROM STREAM kafka://events STARTING FROM Earliest WITH WINDOW RANGE PT4H
-  MATCH (i:Patient)-[:TESTED_FOR {positive: true}]->(v:Virus),
-        (p:Person)-[:ADMINISTERS|IS_WITH*1..3]-(i)
-  RETURN DISTINCT p.name, v.name
-  EMIT ON ENTERING EVERY PT1M
-}
-"""
-COUNT = """
-REGISTER QUERY observation_count {
-  FROM STREAM events STARTING FROM Earliest WITH WINDOW RANGE PT10M
-  MATCH (s)-[:IS_WITH|ADMINISTERS]->(o) RETURN COUNT(o) AS observation_count
-  EMIT SNAPSHOT EVERY PT5M
-}
-"""
-ROUTES = """
-REGISTER QUERY watch_for_anomalous_routes {
-  FROM STREAM network STARTING FROM Earliest WITH WINDOW RANGE PT10M
-  MATCH path = allShortestPaths((rack:Rack)-[:HOLDS|ROUTES|CONNECTS*]-(router:Router:Egress))
-  WITH rack, avg(length(path)) AS `10minAvg`
-  WHERE (`10minAvg` - 3) / 0.5 >= 1
-  RETURN rack, `10minAvg`
-  EMIT SNAPSHOT EVERY PT1M
-}
-"""
 NAMES = {
     "Person": {"1": "Chase", "2": "House", "3": "Allison"},
     "Patient": {"4": "Aaron", "5": "Rose"},
@@ -103,45 +78,6 @@ def reported(headrace: Commands, query: str, catalog: Path) -> dict[int, list[tu
     return {at: sorted(rows) for at, rows in found.items()}
 
 
-def test_people_are_to_be_tested_as_in_the_paper(headrace: Commands, catalog: Path) -> None:
-    """Tables 2 and 3 of the paper: Chase at 9:28, Allison and House at 9:36."""
-    assert reported(headrace, TESTING, catalog) == {
-        568: [("Chase", "Norovirus")],
-        576: [("Allison", "Norovirus"), ("House", "Norovirus")],
-    }
-
-
-def test_observations_are_counted_every_five_minutes(headrace: Commands, catalog: Path) -> None:
-    """An event at t is in the reports of [t, t + 10)."""
-    found = reported(headrace, COUNT, catalog)
-    assert found == {555: [(1,)], 560: [(2,)], 565: [(1,)], 580: [(2,)], 585: [(2,)]}
-
-
-def test_routes_that_become_longer_are_reported_as_in_the_paper(
-    headrace: Commands, tmp_path: Path
-) -> None:
-    """Both racks reach the egress router in three hops, until a cable of the second is lost."""
-    cables = (
-        # minute, source, type, target: the cable from 22 to 9 is seen at 0 and not again
-        *((0, "1", "HOLDS", "11"), (0, "2", "HOLDS", "21"), (0, "11", "ROUTES", "12")),
-        *((0, "12", "CONNECTS", "9"), (0, "21", "ROUTES", "22"), (0, "22", "CONNECTS", "9")),
-        *((8, "1", "HOLDS", "11"), (8, "2", "HOLDS", "21"), (8, "11", "ROUTES", "12")),
-        *((8, "12", "CONNECTS", "9"), (8, "21", "ROUTES", "22"), (8, "22", "CONNECTS", "12")),
-    )
-    lines = ["src,trg,label,ts", *(f"{s},{t},{label},{ts}" for ts, s, label, t in cables)]
-    (tmp_path / "network.csv").write_text("\n".join(lines) + "\n")
-    types = ("HOLDS", "ROUTES", "CONNECTS")
-    streams: dict[str, object] = {"network": _stream("network.csv", types, {}, rate=60)}
-    for label, ids in (("Rack", "1\n2\n"), ("Router", "9\n12\n"), ("Egress", "9\n")):
-        (tmp_path / f"{label}.csv").write_text(f"id\n{ids}")
-        own = _stream(f"{label}.csv", (label,), {}, population=2)
-        streams[label.lower()] = {**own, "vertices": True, "stored": True, "label": label}
-    catalog = tmp_path / "catalog.json"
-    catalog.write_text(json.dumps({"time_unit": "minute", "streams": streams}))
-    found = reported(headrace, ROUTES, catalog)
-    assert found == {at: [("2", 4.0)] for at in range(10, 18)}
-
-
 def test_the_rules_of_a_query_are_shown(headrace: Commands, catalog: Path) -> None:
     query = "MATCH (p:Person)-[:IS_WITH]->(q) RETURN p, count(*) AS n"
     done = headrace("explain", query, "--catalog", catalog, "--window", "1h", "--stage", "query")
@@ -150,6 +86,54 @@ def test_the_rules_of_a_query_are_shown(headrace: Commands, catalog: Path) -> No
     done = headrace("explain", "--language", "cypher", "MATCH (p)", "--catalog", catalog)
     assert done.code == 2
     assert "E-SYNTAX 1:10: the query ends too early; expected" in done.error
+
+
+MEETINGS = "MATCH (p:Person)-[:IS_WITH]->(q) WHERE p.name = $name RETURN p.name AS name, $k AS k"
+
+
+def test_parameters_have_values_on_the_command_line(headrace: Commands, catalog: Path) -> None:
+    """Each command that plans takes them, JSON or text."""
+    given = ("--catalog", catalog, "--window", "1h", "--param", "name=Chase", "--param", "$k=[1")
+    shown = headrace("explain", MEETINGS, *given, "--stage", "query")
+    assert 'Answer(p.name as name, "[1" as k) <- ' in shown.out
+    for command in ("optimize", "plans"):
+        done = headrace(command, MEETINGS, *given)
+        assert done.code == 0, done.error
+    local = ("--engine", "local", "--no-progress")
+    done = headrace("run", MEETINGS, *given[:-1], "k=true", *local)
+    assert done.code == 0, done.error
+    assert '"name": "Chase", "k": true' in done.out
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ((), "E-PARAM 1:49: $name: the parameter has no value; give its value"),
+        (("name=Ann", "k=1", "m=2"), "E-PARAM: m: the query has no parameter of this name"),
+        (("name",), "--param name: expected NAME=VALUE"),
+        (("name=1", "name=2"), "--param name: the parameter has a value already"),
+        (("name=Ann", 'k={"a": 1}'), "E-PARAM: k: its value is not one of a query"),
+    ],
+)
+def test_parameters_without_a_value_or_a_place_are_refused(
+    headrace: Commands, catalog: Path, given: Sequence[str], message: str
+) -> None:
+    options = [word for text in given for word in ("--param", text)]
+    done = headrace("explain", MEETINGS, "--catalog", catalog, "--window", "1h", *options)
+    assert done.code == 2
+    assert message in done.error
+
+
+def test_a_stored_plan_has_no_parameters(headrace: Commands, catalog: Path) -> None:
+    given = ("--param", "name=Chase", "--param", "k=1")
+    plan = catalog.with_name("plan.json")
+    done = headrace(
+        "optimize", MEETINGS, "--catalog", catalog, "--window", "1h", *given, "-o", plan
+    )
+    assert done.code == 0, done.error
+    done = headrace("run", plan, "--catalog", catalog, "--engine", "local", *given)
+    assert done.code == 2
+    assert "--param" in done.error
 
 
 def test_a_view_has_the_name_of_the_query_as_its_label(headrace: Commands, catalog: Path) -> None:
@@ -179,3 +163,50 @@ def test_the_service_plans_cypher(tmp_path: Path) -> None:
     assert by_text.json()["plan"] == by_name.json()["plan"]
     assert refused.status_code == 422
     assert "E-UPDATE 1:11: DELETE" in refused.text
+
+
+def test_the_service_takes_parameters(tmp_path: Path) -> None:
+    query = "MATCH (a)-[r:likes]->(b) WHERE r.w IN $ws RETURN a, $flag AS flag"
+    likes = {
+        "labels": {"likes": {"rate": 1, "distinct_src": 9, "distinct_trg": 9}},
+        "properties": {"w": "integer"},
+    }
+    options: dict[str, object] = {"window": "1h"}
+    body = {"query": query, "streams": {"s": likes}, "options": options}
+    values = {"ws": [3, 4], "flag": True}
+    with served(create_app(settings(tmp_path, hosts=LOOPBACK))) as client:
+        planned = client.post(
+            "/optimize", json={**body, "options": {**options, "parameters": values}}
+        )
+        shown = client.post(
+            "/explain",
+            json={**body, "stage": "query", "options": {**options, "parameters": values},
+                  "format": "text"},
+        )  # fmt: skip
+        other = client.post(
+            "/optimize", json={**body, "options": {**options, "parameters": {"ws": 1, "flag": 1}}}
+        )
+        missing = client.post("/optimize", json=body)
+        nested = client.post("/optimize", json={**body, "options": {"parameters": {"ws": [[1]]}}})
+    assert planned.status_code == 200, planned.text
+    assert "r.w = 3 OR r.w = 4" in shown.text
+    assert "true as flag" in shown.text
+    assert other.status_code == 422
+    assert "it is not a list" in other.text
+    assert missing.status_code == 422
+    assert "E-PARAM 1:39: $ws" in missing.text
+    assert nested.status_code == 422
+
+
+def test_python_takes_parameters(tmp_path: Path) -> None:
+    edges = tmp_path / "edges.csv"
+    edges.write_text("src,trg,label,ts,w\na,b,likes,1,3\nb,c,likes,2,5\n")
+    planned = optimize(
+        "MATCH (a)-[r:likes]->(b) WHERE r.w IN $ws RETURN a, $text AS t",
+        inputs=edges,
+        window="10",
+        parameters={"ws": [5, 6], "text": "x"},
+    )
+    assert [(row["a"], row["t"]) for row in planned.run("local")] == [("b", "x")]
+    with pytest.raises(InvalidQueryError, match="E-PARAM"):
+        optimize("MATCH (a)-[:likes]->(b) RETURN $n AS n", inputs=edges, window="10")

@@ -72,6 +72,18 @@ def test_an_explanation_can_be_kept_at_hand(client: httpx.Client) -> None:
     assert metric(client, 'headrace_searches_total{kind="explanation"}') == before
 
 
+def test_documents_are_compressed_for_clients_that_take_gzip(client: httpx.Client) -> None:
+    body = {"query": CHAINS, "options": {"parallelism": 3}}
+    found = client.post("/optimize", json=body)
+    path = f"/plans/{found.json()['id']}/explanation"
+    for answer in (found, client.post("/optimize", json=body), client.get(path)):
+        assert answer.headers["content-encoding"] == "gzip"
+        assert answer.headers["vary"] == "Accept-Encoding"
+    plain = client.get(path, headers={"Accept-Encoding": "identity"})
+    assert "content-encoding" not in plain.headers
+    assert plain.json()["plan"] == found.json()["plan"]
+
+
 def test_equal_parts_of_two_plans_have_equal_digests(explained: dict[str, Any]) -> None:
     chosen, written = (
         {(box["operator"], box["alike"]) for box in explained[picture]["boxes"]}
@@ -118,7 +130,8 @@ def test_every_example_is_there(client: httpx.Client) -> None:
     assert "content-encoding" not in plain.headers
     found = answer.json()
     assert plain.json() == found
-    files = [path for path in EXAMPLES.parent.glob("*/*") if path.suffix in (".rq", ".gcore")]
+    endings = (".rq", ".gcore", ".cypher", ".seraph")
+    files = [path for path in EXAMPLES.parent.glob("*/*") if path.suffix in endings]
     assert {one["name"] for one in found} == {f"{path.parent.name}/{path.name}" for path in files}
     for one in found:
         assert one["title"]

@@ -52,7 +52,7 @@ def test_text_tree() -> None:
 def test_text_notes_stand_under_their_operator() -> None:
     lines = text.render(PLAN, notes={3: ("I + E = 12",)}).splitlines()
     place = next(i for i, line in enumerate(lines) if "S_PATH" in line)
-    assert lines[place + 1] == "         │                       │  │   I + E = 12"
+    assert lines[place + 1] == "│           │                       │  │   I + E = 12"
 
 
 def test_colour_adds_nothing_but_colour() -> None:

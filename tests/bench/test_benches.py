@@ -13,6 +13,7 @@ import pytest
 from bench import (
     anti_joins,
     bound_paths,
+    eager_aggregates,
     first_result,
     kernels,
     paired,
@@ -146,6 +147,12 @@ def test_anti_joins_and_left_joins_are_measured_beside_joins(tmp_path: Path) -> 
     assert row["joined"] >= len({answer for answer in answers if answer[1] in keys}) > 0
     assert row["unmatched"] >= len({answer for answer in answers if answer[1] not in keys}) > 0
     assert row["left_joined"] == row["joined"] + row["unmatched"]
+
+
+def test_aggregates_before_joins_are_measured_beside_those_after() -> None:
+    row = eager_aggregates.measure(*eager_aggregates.CASES[0], seconds=20, rounds=1)
+    assert row.chosen
+    assert row.lines > 0 < row.ratio.median
 
 
 def test_shared_indexes_are_measured_beside_others(tmp_path: Path) -> None:

@@ -136,6 +136,30 @@ def test_a_large_plan_is_legible_and_has_a_map(page: Page) -> None:
     expect(graph).not_to_have_attribute("style", before)
 
 
+def test_on_a_phone_the_map_covers_no_box(page: Page) -> None:
+    opened(page)
+    labels = ("a2q", "c2a", "c2q")
+    atoms = ", ".join(f"{labels[k % 3]}(x{k}, x{k + 1})" for k in range(5))
+    optimize(page, f"Answer(x0, x5) <- {atoms}\nWINDOW 2d")
+    page.set_viewport_size({"width": 390, "height": 844})
+    below = page.locator("svg.map").bounding_box()
+    drawing = page.locator("svg:has(.view)").bounding_box()
+    assert below
+    assert drawing
+    assert below["y"] >= drawing["y"] + drawing["height"]
+
+
+def test_unions_of_unions_are_one_box(page: Page) -> None:
+    opened(page)
+    heads = [f"R(x, y) <- {one}(x, y)." for one in ("a2q", "c2a", "c2q", "a2q+")]
+    optimize(page, "\n".join([*heads, "Answer(x, y) <- R(x, y).", "WINDOW 2d"]))
+    expect(boxes(page, "UNION")).to_have_count(1)
+    expect(boxes(page, "UNION")).to_contain_text("unions in one")
+    page.get_by_role("button", name="Enforcers").click()
+    expect(boxes(page, "UNION").nth(1)).to_be_attached()
+    expect(page.get_by_text("unions in one")).to_have_count(0)
+
+
 def test_alternatives_of_twelve_joins_have_a_line_each(page: Page) -> None:
     opened(page)
     labels = ("a2q", "c2a", "c2q")

@@ -135,6 +135,7 @@ def test_iso_times_are_converted_to_the_time_unit(tmp_path: Path) -> None:
 
 CSV_FAULTS = [
     ("x,2,a", "expected 4 fields, found 3"),
+    ("x 2 a 1", "expected 4 fields separated by ',', found 1"),
     ("x,2,a,1,9", "expected 4 fields, found 5"),
     (",2,a,1", "src is empty"),
     ("1,,a,1", "trg is empty"),

@@ -280,6 +280,9 @@ def test_the_catalog_of_the_documentation() -> None:
     streams = {name: stream for one in shown for name, stream in one.streams.items()}
     sinks = {name: sink for one in shown for name, sink in one.sinks.items()}
     assert streams["people"].vertices
+    callers = streams["callers"].source
+    assert callers is not None
+    assert callers.of_graphs
     assert streams["people"].columns == {"id": "nodeid"}
     assert {name: sink.format for name, sink in sinks.items()} == {
         "archive": "parquet", "answers": "kafka", "lake": "delta"

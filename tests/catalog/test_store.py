@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from types import MappingProxyType
-from typing import get_args
+from typing import Literal, get_args
 
 import pytest
 from hypothesis import given
@@ -333,11 +333,18 @@ def sources(draw: st.DrawFn) -> Source:
     if labelled:  # in the order in which the file groups them
         labels = {p: draw(names) for p in path}
         path = tuple(sorted(path, key=lambda p: list(labels.values()).index(labels[p])))
+    form = draw(st.sampled_from((*FILE_FORMATS, *LIVE_FORMATS)))
+    is_live = form in LIVE_FORMATS
+    value: Literal["graph"] | None = "graph" if is_live and draw(st.integers(0, 3)) == 0 else None
+    of_graphs = "graph" in (form, value)
+    labelled = labelled and not of_graphs
     return Source(
-        draw(st.sampled_from((*FILE_FORMATS, *LIVE_FORMATS))),
+        form,
         path,
         draw(st.dictionaries(names, st.text(st.characters(exclude_categories=["Cs"])), max_size=3)),
         labels if labelled else {},
+        value=value,
+        layout=draw(st.sampled_from(["seraph", "neo4j"])) if of_graphs else "seraph",
     )
 
 
@@ -348,17 +355,23 @@ def streams(draw: st.DrawFn, name: str) -> Stream:
     types = st.sampled_from(get_args(PropertyType))
     properties = draw(st.dictionaries(names.filter(lambda n: n not in ROLES), types, max_size=3))
     labels = draw(st.dictionaries(names, statistics(stored, [*properties]), max_size=3))
+    source = draw(st.none() | sources())
+    label = draw(st.none() | (st.sampled_from(sorted(labels)) if labels else names))
+    if source is not None and source.of_graphs:  # events have their own labels and ends
+        label, roles = None, ["ts"] if source.layout == "seraph" and not stored else []
+    named = st.sampled_from([*roles, *properties]) if roles or properties else st.nothing()
     return Stream(
         name=name,
         labels=labels,
-        source=draw(st.none() | sources()),
-        columns=draw(st.dictionaries(st.sampled_from([*roles, *properties]), names)),
-        label=draw(st.none() | (st.sampled_from(sorted(labels)) if labels else names)),
+        source=source,
+        columns=draw(st.dictionaries(named, names)),
+        label=label,
         open_labels=draw(st.booleans()),
         vertex_type=draw(st.sampled_from(["string", "integer"])),
         delay=0 if stored else draw(st.integers(0, 10**12)),
         deletions=not stored and draw(st.booleans()),
         stored=stored,
+        merge=not stored and draw(st.booleans()),
         properties=properties,
     )
 

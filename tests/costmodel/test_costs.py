@@ -408,6 +408,7 @@ EACH = (
     physical.TopRows(((1, "desc"),), 7),
     physical.TopRows(((1, "desc"),), 7, partial=True),
     physical.ReportRows("entering", 5),
+    physical.EventReportRows("entering", 5),
 )
 
 

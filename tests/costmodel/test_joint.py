@@ -14,7 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headrace.algebra import regex
-from headrace.algebra.logical import Filter, Path, Pattern, Project, Union, WScan
+from headrace.algebra.logical import (
+    AntiJoin,
+    Filter,
+    LeftJoin,
+    Path,
+    Pattern,
+    Project,
+    Union,
+    WScan,
+)
 from headrace.algebra.predicate import Predicate
 from headrace.algebra.window import Window
 from headrace.catalog import Catalog, LabelStatistics, Stream, measure
@@ -201,3 +210,64 @@ def test_estimated_joins_in_windows_are_near_the_counts(exponent: float) -> None
         ]
     )
     assert model.characteristics(CHAIN, (a, b)).population == pytest.approx(exact, rel=0.15)
+
+
+def of_ends(edges: dict[str, Any], count: int) -> CostModel:
+    """A model with measured ends: ``a`` has the targets given, ``b`` the sources."""
+    dice = np.random.default_rng(9)
+    rows: dict[str, Any] = {
+        "src": np.concatenate([dice.integers(0, 10**6, count), edges["b"]]),
+        "trg": np.concatenate([edges["a"], dice.integers(0, 10**6, count)]),
+        "label": ["a"] * count + ["b"] * count,
+        "ts": np.tile(np.arange(count), 2),
+    }
+    measured = measure([pa.RecordBatch.from_pydict(rows)])
+    stream = Stream("s", measured.statistics, vertex_type="integer")
+    joint = joint_of([stream], {"s": measured.ends})
+    return CostModel(catalog=Catalog({"s": stream}, joint=joint))
+
+
+def unmatched(model: CostModel, length: int) -> tuple[Characteristics, Characteristics]:
+    """The scan of ``a``, and its rows whose target is no source of ``b``."""
+    a, b = (model.characteristics(WScan("s", n, Window(length)), ()) for n in "ab")
+    keys = model.characteristics(Project((0,)), (b,))
+    return a, model.characteristics(AntiJoin.on(2, (1,)), (a, keys))
+
+
+@pytest.mark.parametrize("exponent", [0.0, 0.3, 0.5])
+@pytest.mark.parametrize("apart", [0, 1_000])
+def test_estimated_anti_joins_in_windows_are_near_the_counts(exponent: float, apart: int) -> None:
+    """The ends of ``a`` and ``b`` have the same hubs, or half of their vertices in common."""
+    dice = np.random.default_rng(9)
+    weights = 1 / np.arange(1, 2_001) ** exponent
+    weights /= weights.sum()
+    count, length = 20_000, 2_000
+    vertices = dice.permutation(2_000)
+    a = vertices[dice.choice(2_000, count, p=weights)]
+    b = vertices[dice.choice(2_000, count, p=weights)] + apart
+    scan_of_a, alone = unmatched(of_ends({"a": a, "b": b}, count), length)
+    starts = range(0, count - length, 4_000)
+    exact = np.mean(
+        [np.isin(a[k : k + length], b[k : k + length], invert=True).mean() for k in starts]
+    )
+    assert alone.population / scan_of_a.population == pytest.approx(exact, rel=0.25)
+
+
+def test_rows_whose_keys_never_meet_are_all_unmatched() -> None:
+    dice = np.random.default_rng(2)
+    ends = {"a": dice.integers(0, 50, 1_000), "b": dice.integers(50, 100, 1_000)}
+    a, alone = unmatched(of_ends(ends, 1_000), 400)
+    assert alone.population > 0.95 * a.population
+    b = of_ends(ends, 1_000).characteristics(WScan("s", "b", Window(400)), ())
+    left = of_ends(ends, 1_000).characteristics(LeftJoin(((0, 1), (1, 2))), (a, b))
+    assert left.population == pytest.approx(a.population, rel=0.05)
+
+
+def test_without_statistics_the_keys_of_one_input_contain_those_of_the_other() -> None:
+    rows = Characteristics(10.0, 10.0, 100.0, (200.0, 50.0))
+    for keys, share in ((25.0, 0.5), (50.0, 1.0)):
+        of_right = Characteristics(1.0, keys, keys, (50.0,))
+        result = CostModel().characteristics(AntiJoin.on(2, (1,)), (rows, of_right))
+        assert result.population == pytest.approx(100 * (1 - share), abs=1e-6)
+    result = CostModel().characteristics(AntiJoin.on(2, (0,)), (rows, of_right))
+    assert result.population == pytest.approx(75.0), "50 of 200 values"

@@ -41,6 +41,16 @@ DISTINCT = (100.0, 20.0, 8.0)
         ("lower(c0) = 'x'", 1 / 10, DISTINCT),
         ("lower(c0) IN ('x')", 1 / 2, DISTINCT),
         ("startswith(c0, 'x')", 1 / 3, DISTINCT),
+        ("TEXT_CONTAINS(c0, 'x') = TRUE", 1 / 10, DISTINCT),
+        ("TEXT_CONTAINS(c0, 'x') = FALSE", 9 / 10, DISTINCT),
+        ("IS_KNOWN(c0 + 1) = FALSE", 1 / 10, DISTINCT),
+        ("ANY_TRUE(LESS(c0, 1), EQUAL(c1, 2)) = TRUE", 1 - 2 / 3 * 9 / 10, DISTINCT),
+        ("ALL_TRUE(OPPOSITE(LESS(c0, 1)), c1) = TRUE", 2 / 9, DISTINCT),
+        ("UNEQUAL(c0, c1) <> TRUE", 1 / 10, DISTINCT),
+        ("AS_BOOLEAN(c0) = TRUE", 1 / 3, DISTINCT),
+        ("TEXT_SIZE(c0) = 3", 1 / 10, DISTINCT),
+        ("TEXT_SIZE(c0) > 3", 1 / 3, DISTINCT),
+        ("c0 = TO_LOWER(c1)", 1 / 100, DISTINCT),
     ],
 )
 def test_each_condition_has_its_selectivity(

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from headrace.algebra.notation import origin
+from headrace.algebra.notation import PARTITION, origin
 from headrace.algebra.plan import PhysicalPlan
 from headrace.catalog.document import from_document
 from headrace.documents.picture import PictureDocument, picture_of_plan
@@ -85,6 +85,7 @@ def test_two_edges_of_a_label_keep_their_names_in_a_join() -> None:
 )
 def test_each_name_is_of_the_query_or_explained(query: str) -> None:
     given = {"src", "trg", *re.findall(r"\b[a-z]+(?:\.[a-z]+)?\b", query)}
+    given |= {*re.findall(r"[a-z]+\([a-z.*]+\)", query)}
     for plan in _plans(query):
         picture = picture_of_plan(plan)
         for node in plan.nodes:
@@ -135,4 +136,5 @@ def test_names_of_a_query_have_no_origin() -> None:
     ] * 5
     assert origin("m′") is not None
     assert origin("_1") is not None
+    assert origin(PARTITION) is not None
     assert origin("#2") == "column 2, without a name in the query"

@@ -42,6 +42,15 @@ def test_a_join_order_differs_by_the_results_that_are_joined_first() -> None:
     )
 
 
+def test_joins_of_many_labels_are_named_by_their_ends_and_not_cut() -> None:
+    labels = ["payments", "ownership", "knowledge", "likings", "followers", "telephone", "mailing"]
+    atoms = ", ".join(f"{label}(x{k}, x{k + 1})" for k, label in enumerate(labels))
+    first, *others = plans(f"Answer({', '.join(f'x{k}' for k in range(8))}) <- {atoms}")
+    texts = [difference(other, first).text for other in others]
+    assert any(re.search(r"\w+·…·\w+ \([3456]\)⋈\w+", text) for text in texts), texts
+    assert not [text for text in texts if re.search("[^·]…|…[^·]|…$", text)]
+
+
 def test_a_path_differs_by_its_cut() -> None:
     found = differences("Answer(x, y) <- x (a/b)+ y")
     assert found == {

@@ -171,6 +171,37 @@ def test_lists_follow_removals(values: list[Any], seed: Any) -> None:
     assert each_once == [ordered[k] for k in places]
 
 
+@pytest.mark.parametrize("call", [("latest", 0), ("max", 0, 1), ("latest", 0, 2)])
+def test_only_the_latest_value_has_a_time(call: Any) -> None:
+    with pytest.raises(ValueError, match=r"time|column"):
+        AggregateRows((), (call,), (0,)).output_width([2])
+
+
+@given(
+    values=st.lists(st.tuples(VALUES, VALUES), max_size=60),
+    seed=st.randoms(use_true_random=False),
+)
+@examples(100)
+def test_the_latest_value_follows_removals(values: list[tuple[Any, Any]], seed: Any) -> None:
+    dictionary = Dictionary()
+    operator = AggregateOperator(AggregateRows((), (("latest", 1, 2),), (0,)), 3, dictionary)
+    gone = [i for i in range(len(values)) if seed.random() < 0.6]
+    ends = np.full(len(values) + 2, FOREVER, np.int64)
+    rows = [*values, (None, 99), (99, None)]
+    columns = list(range(len(rows))), [v for v, _ in rows], [t for _, t in rows]
+    codes = np.array([codes_of(column, ends, dictionary) for column in columns])
+    operator.process([Batch(codes, np.zeros_like(ends), ends)], True)
+    ones = np.ones(len(gone), np.int64)
+    seed.shuffle(gone)
+    ended = Batch(np.ascontiguousarray(codes[:, gone]), ones, ~(ones * FOREVER))
+    before = operator.process([ended], True)
+    lines = _said(merged([before, operator.advance(FOREVER, True)]), dictionary)
+    (latest,) = (row[0] for row in lines if row[-1] == FOREVER)
+    left = [value for i, value in enumerate(values) if i not in set(gone)]
+    newest = max(left, default=(None, 0), key=lambda pair: (_order(pair[1]), _order(pair[0])))
+    assert latest == newest[0]
+
+
 def _order(value: Any) -> tuple[int, Any]:
     return 2 if isinstance(value, bool) else 1 if isinstance(value, str) else 0, value
 
@@ -207,6 +238,18 @@ def test_reports_end_at_or_after_the_last_change(mode: Any, instants: list[int])
     found = [operator.process([rows], True), operator.advance(FOREVER, True)]
     assert [ts for batch in found for ts in batch.ts.tolist()] == instants
     assert len(operator.advance(FOREVER, True)) == 0, "the end is told twice"
+
+
+def test_values_that_expire_before_the_first_report_are_not_held() -> None:
+    dictionary = Dictionary()
+    operator = ReportOperator(ReportRows("entering", 4, start=1_000), 1, dictionary)
+    for ts in range(100):
+        operator.process([_batch(dictionary, [(f"x{ts}", ts, ts + 9)])], True)
+        assert len(operator.advance(ts, True)) == 0
+    assert operator.entries == 0
+    rows = _batch(dictionary, [("kept", 998, 1_001), ("late", 1_002, 1_003)])
+    assert operator.process([rows], True).ts.tolist() == [1_000]
+    assert len(operator.advance(FOREVER, True)) == 0
 
 
 def test_a_restored_aggregate_continues_its_open_rows() -> None:

@@ -249,6 +249,12 @@ MALICIOUS: dict[str, tuple[str | Change, str]] = {
     "reflection": (filters("reflect('java.lang.System', 'exit', 0) = 1"), "not allowed"),
     "a method of Java": (filters("java_method('java.lang.System', 'exit', 0) = 1"), "not allowed"),
     "a function of somebody's": (filters("rm(c0)"), "not allowed"),
+    "a function of a wrong number of values": (filters("TEXT_LEFT(c0) = 'a'"), "not allowed"),
+    "deep functions": (filters("TO_LOWER(" * 40 + "c0" + ")" * 40 + " = 'a'"), "not allowed"),
+    "a function that Spark SQL lacks below TO_KERNEL": (
+        args(3, predicate="TO_LOWER(c0) = 'a'"), "Spark SQL does not have all functions"),
+    "a function that Spark SQL lacks in a scan": (
+        args(0, predicate="TO_LOWER(c0) = 'a'"), "only FILTER above it computes"),
     "a sub-query": (filters("c0 = (SELECT max(c0) FROM t)"), "not allowed"),
     "EXISTS": (filters("EXISTS(SELECT 1)"), "not allowed"),
     "two statements": (filters("c0 = '1'; DROP TABLE t"), "not allowed"),

@@ -10,13 +10,15 @@ from typing import Any
 import pyarrow as pa
 from hypothesis import strategies as st
 
+from tests.oracles.functions import result
+
 Value = str | int | float | bool | None
 Row = tuple[Value, ...]
 Truth = bool | None
 
 LARGEST = 2**63 - 1
 KINDS: dict[str, tuple[pa.DataType, list[Value]]] = {
-    "string": (pa.string(), [None, "", "a", "b", "1"]),
+    "string": (pa.string(), [None, "", "a", "b", "1", " Ab ", "-1.5", "true"]),
     "integer": (pa.int64(), [None, 0, 1, -2, 7, LARGEST, -LARGEST - 1, 2**53 + 1]),
     "number": (pa.float64(), [None, math.nan, 0.0, -0.0, 1.0, 1.5, -2.0, 1e308, -1e308, 2.0**53]),
     "boolean": (pa.bool_(), [None, True, False]),
@@ -118,6 +120,13 @@ def called(function: str, part: TypedOperand) -> TypedOperand:
     return TypedOperand(f"{function}({part.sql})", value)
 
 
+def function(name: str, *parts: TypedOperand) -> TypedOperand:
+    return TypedOperand(
+        f"{name}({', '.join(part.sql for part in parts)})",
+        lambda row: result(name, [part.value(row) for part in parts]),
+    )
+
+
 def compare(sign: str, a: Value, b: Value) -> Truth:
     if a is None or b is None:
         return None
@@ -183,11 +192,34 @@ SIGNS = st.sampled_from(["=", "<>", "<", "<=", ">", ">="])
 COLUMNS = st.integers(0, 2).map(column)
 WRITTEN: list[Value] = ["a", "1", 0, 1, -2, LARGEST, 1.0, 1.5, 1e300, True, False]
 LITERALS = st.sampled_from(WRITTEN).map(literal)
+TEXTS = ("TO_LOWER", "TEXT_SIZE", "TEXT_TRIM", "TEXT_REVERSE", "AS_INTEGER", "AS_FLOAT", "AS_TEXT")
+OF_ONE = (*TEXTS, "AS_BOOLEAN", "ROUND_UP", "ROUND_DOWN", "ROUND_NEAREST", "SIGN_OF", "SQUARE_ROOT",
+          "IS_KNOWN", "OPPOSITE", "TO_UPPER", "TEXT_LTRIM", "TEXT_RTRIM")  # fmt: skip
+OF_TWO = ("EQUAL", "UNEQUAL", "LESS", "AT_MOST", "ALL_TRUE", "ANY_TRUE", "TEXT_LEFT", "TEXT_RIGHT",
+          "TEXT_JOIN", "TEXT_STARTS", "TEXT_ENDS", "TEXT_CONTAINS", "TEXT_PART", "DIVIDE",
+          "MODULO")  # fmt: skip
+
+
+def chosen(test: TypedOperand, one: TypedOperand, other: TypedOperand) -> TypedOperand:
+    """One of two texts, as the values of CHOOSE are of one kind."""
+    return function("CHOOSE", test, function("AS_TEXT", one), function("AS_TEXT", other))
+
+
+def first_known(one: TypedOperand, other: TypedOperand) -> TypedOperand:
+    """The first of two numbers, both with a fraction."""
+    return function("FIRST_KNOWN", function("AS_FLOAT", one), function("AS_FLOAT", other))
+
+
 OPERANDS: st.SearchStrategy[TypedOperand] = st.recursive(
     st.one_of(COLUMNS, COLUMNS, LITERALS),
     lambda part: st.one_of(
         st.builds(computed, st.sampled_from("+-*/"), part, part),
         st.builds(called, st.sampled_from(["ABS", "-"]), part),
+        st.builds(function, st.sampled_from(OF_ONE), part),
+        st.builds(function, st.sampled_from(OF_TWO), part, part),
+        st.builds(function, st.sampled_from(["TEXT_PART", "TEXT_REPLACE"]), part, part, part),
+        st.builds(chosen, part, part, part),
+        st.builds(first_known, part, part),
     ),
     max_leaves=4,
 )

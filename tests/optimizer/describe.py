@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 
 from headrace.algebra import logical, physical, regex, scalar
-from headrace.algebra.aggregates import AggregateCall
 from headrace.algebra.logical import (
     Aggregate,
     BoundPath,
@@ -137,9 +136,8 @@ def _parts(operator: Hashable, inputs: tuple[str, ...]) -> tuple[str, str, tuple
             return "COMPUTE", ", ".join(values), inputs
         case Aggregate(keys, calls):
             return "aggregate", _grouped(keys, map(str, calls)), inputs
-        case AggregateRows(keys, aggregates):
-            calls = tuple(AggregateCall(function, column) for function, column in aggregates)
-            return "AGGREGATE", _grouped(keys, map(str, calls)), inputs
+        case AggregateRows(keys):
+            return "AGGREGATE", _grouped(keys, map(str, operator.calls)), inputs
         case logical.PartialAggregate(keys, calls):
             return "aggregate partially", _grouped(keys, map(str, calls)), inputs
         case logical.Top() | physical.TopRows():
@@ -149,6 +147,9 @@ def _parts(operator: Hashable, inputs: tuple[str, ...]) -> tuple[str, str, tuple
             return "witness", _over(path, labels), inputs
         case WitnessPaths(regex=path_text):
             return "WITNESS", path_text, inputs
+        case logical.EventReport(mode, events) | physical.EventReportRows(mode, events):
+            name = "report" if isinstance(operator, logical.EventReport) else "EVENT_REPORT"
+            return name, f"{mode} every {events} events", inputs
         case Report(mode, every) | ReportRows(mode, every):
             name = "report" if isinstance(operator, Report) else "REPORT"
             return name, f"{mode} every {every}", inputs

@@ -1,4 +1,4 @@
-"""Where plans group the rows of each partition before they are exchanged."""
+"""Where plans group rows before they are exchanged between partitions, or joined."""
 
 from __future__ import annotations
 
@@ -39,9 +39,25 @@ def test_rows_are_exchanged_as_they_are_where_few_come_in_a_tick() -> None:
 
 
 def test_rows_are_not_grouped_first_without_partitions_or_per_slide() -> None:
-    assert not is_partial(COUNT, 100, parallelism=1)
-    assert not is_partial(COUNT, 100, evaluate="slide")
-    assert not is_partial(COUNT, 100, disabled_rules=frozenset({"AggregatePartially"}))
+    before = frozenset({"AggregateBeforeJoin"})
+    assert not is_partial(COUNT, 100, parallelism=1, disabled_rules=before)
+    assert not is_partial(COUNT, 100, evaluate="slide", disabled_rules=before)
+    assert not is_partial(COUNT, 100, disabled_rules=before | {"AggregatePartially"})
+
+
+@pytest.mark.parametrize(("query", "rate"), [(COUNT, 1_000), (REPORTED, 10)])
+def test_an_input_is_grouped_before_a_join_where_its_groups_change_less(
+    query: str, rate: float
+) -> None:
+    assert is_partial(query, rate, parallelism=1)
+    assert not is_partial(
+        query, rate, parallelism=1, disabled_rules=frozenset({"AggregateBeforeJoin"})
+    )
+
+
+def test_no_input_is_grouped_before_a_join_where_few_rows_come_or_per_slide() -> None:
+    assert not is_partial(COUNT, 0.01, parallelism=1)
+    assert not is_partial(COUNT, 1_000, parallelism=1, evaluate="slide")
 
 
 def test_a_partial_group_changes_once_in_a_tick_or_period() -> None:

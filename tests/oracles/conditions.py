@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tests.oracles.functions import result
+
 Scalar = str | int | float | bool | None
 
 
@@ -34,7 +36,8 @@ class Lit:
 
 @dataclass(frozen=True)
 class Calc:
-    """``+``, ``-``, ``*`` or ``/`` of two values, or ``abs`` of one."""
+    """``+``, ``-``, ``*`` or ``/`` of two values, ``abs`` of one, or a function of
+    :mod:`tests.oracles.functions`, in capitals."""
 
     sign: str
     parts: tuple[Expr, ...]
@@ -88,6 +91,8 @@ def value(of: Expr, binding: Mapping[str, Any]) -> Any:
             return written
         case Calc(sign, parts):
             values = [value(part, binding) for part in parts]
+            if sign.isupper():
+                return result(sign, values)
             if any(_kind(v) != "number" for v in values):
                 return None
             return _kept(_computed(sign, values))
@@ -144,5 +149,7 @@ def expr_text(of: Expr) -> str:
             return repr(written)
         case Calc("abs", (part,)):
             return f"abs({expr_text(part)})"
+        case Calc(sign, parts) if sign.isupper():
+            return f"{sign}({', '.join(map(expr_text, parts))})"
         case Calc(sign, parts):
             return "(" + f" {sign} ".join(map(expr_text, parts)) + ")"

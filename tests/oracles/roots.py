@@ -19,10 +19,17 @@ Binding = Mapping[str, Any]
 @dataclass(frozen=True)
 class Agg:
     """``function(argument)``: ``count`` (of rows without an argument), ``count distinct``, ``sum``,
-    ``avg``, ``min``, ``max``, ``collect`` or ``collect distinct``."""
+    ``avg``, ``min``, ``max``, ``collect``, ``collect distinct`` or ``latest``, which has a time."""
 
     function: str
     argument: Expr | None = None
+    time: Expr | None = None
+
+
+def values_of_column(of: Expr | Agg) -> tuple[Expr, ...]:
+    """The values that a column of a head reads."""
+    values = (of.argument, of.time) if isinstance(of, Agg) else (of,)
+    return tuple(value for value in values if value is not None)
 
 
 Column = Expr | Agg
@@ -30,10 +37,15 @@ Column = Expr | Agg
 
 @dataclass(frozen=True)
 class Emit:
-    """``EMIT mode EVERY every``; modes are ``entering``, ``exit`` and ``snapshot``."""
+    """``EMIT mode EVERY every``; modes are ``entering``, ``exit`` and ``snapshot``.
+
+    With ``events`` there is a report at every ``events``-th event, and ``every`` says nothing.
+    """
 
     mode: str
     every: int
+    events: int | None = None
+    start: int = 0
 
 
 def column_text(of: Column) -> str:
@@ -42,13 +54,15 @@ def column_text(of: Column) -> str:
         return expr_text(of)
     function, _, distinct = of.function.partition(" ")
     argument = "*" if of.argument is None else expr_text(of.argument)
+    argument += "" if of.time is None else f", {expr_text(of.time)}"
     return f"{function}({f'{distinct} ' if distinct else ''}{argument})"
 
 
 def emit_text(emit: Emit) -> str:
     """The clause as RQ."""
     mode = "SNAPSHOT" if emit.mode == "snapshot" else f"ON {emit.mode.upper()}"
-    return f"EMIT {mode} EVERY {emit.every}"
+    every = emit.every if emit.events is None else f"{emit.events} EVENTS"
+    return f"EMIT {mode} EVERY {every}{f' STARTING AT {emit.start}' if emit.start else ''}"
 
 
 def aggregated(
@@ -106,7 +120,11 @@ def first_rows(columns: Sequence[str], of: First, rows: Iterable[Row]) -> set[Ro
 
 
 def _argument(of: Agg, binding: Binding) -> Any:
-    return True if of.argument is None else value(of.argument, binding)
+    found = True if of.argument is None else value(of.argument, binding)
+    if of.time is None or found is None:
+        return found
+    time = value(of.time, binding)
+    return None if time is None else (time, found)
 
 
 def _of(function: str, values: list[Any]) -> Any:
@@ -119,6 +137,9 @@ def _of(function: str, values: list[Any]) -> Any:
             return min(values, default=None, key=_order)
         case "max":
             return max(values, default=None, key=_order)
+        case "latest":
+            newest = max(values, default=(0, None), key=lambda pair: (*map(_order, pair),))
+            return newest[1]
         case "collect":
             return _json(sorted(values, key=_exactly))
         case "collect distinct":
@@ -178,18 +199,30 @@ def _rounded(exact: Fraction) -> float | None:
     return found if math.isfinite(found) else None
 
 
-def reports(emit: Emit, at: Callable[[int], frozenset[Row]], last: int) -> set[tuple[int, Row]]:
-    """All reports as pairs of an instant and a row; ``last`` is the last change."""
+def reports(
+    emit: Emit, at: Callable[[int], frozenset[Row]], last: int, events: Iterable[int]
+) -> set[tuple[int, Row]]:
+    """All reports as pairs of an instant and a row.
+
+    ``last`` is the last change; ``events`` are the instants at which something arrives.
+    """
+    instants: Sequence[int]
+    if emit.events is None:
+        instants = range(emit.start, max(last, emit.start) + emit.every, emit.every)
+    else:
+        counted = sorted({event for event in events if event >= emit.start})
+        instants = counted[emit.events - 1 :: emit.events]
     found: set[tuple[int, Row]] = set()
-    for instant in range(0, last + emit.every, emit.every):
+    before: frozenset[Row] = frozenset()
+    for instant in instants:
         now = at(instant)
-        before = at(instant - emit.every)
         match emit.mode:
             case "snapshot":
-                rows = now
+                rows: Iterable[Row] = now
             case "entering":
                 rows = now - before
             case _:
                 rows = before - now
         found.update((instant, row) for row in rows)
+        before = now
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -51,7 +51,14 @@ from tests.oracles.query import (
     plus,
     steps,
 )
-from tests.oracles.roots import Agg, Column, aggregated, first_rows, reports
+from tests.oracles.roots import (
+    Agg,
+    Column,
+    aggregated,
+    first_rows,
+    reports,
+    values_of_column,
+)
 
 Row = tuple[Any, ...]
 """Vertices, and values of properties; None where an edge has no such property."""
@@ -155,7 +162,27 @@ class Truth:
     def reports(self) -> set[tuple[int, Row]]:
         """The reports of the query's EMIT clause: instants and rows."""
         assert self.query.emit is not None
-        return reports(self.query.emit, self.at, self.changes[-1] if self.changes else -1)
+        last = self.changes[-1] if self.changes else -1
+        return reports(self.query.emit, self.at, last, self.events)
+
+    @cached_property
+    def events(self) -> frozenset[int]:
+        """The instants at which a row of a stream arrives, or a deletion ends one."""
+        atoms = [atom for rule in self.query.rules for atom in atoms_of(rule)]
+        names = {name.partition("[WINDOW ")[0] for atom in atoms for name in labels_of(atom)}
+        for regex in (regex for atom in atoms for regex in _regexes(atom)):
+            names |= _labels_but(regex, self.query.source)
+        source = {
+            label: of for label, of in self.query.source.items() if label in names and not of.stored
+        }
+        read = [edge for edge in self.edges if edge.label in source]
+        ended = {
+            min(d.ts for d in ending)
+            for edge in read
+            if (ending := [d for d in self.deletions if _ends(d, edge, d.ts)])
+            and min(d.ts for d in ending) < expiry(edge, source[edge.label])
+        }
+        return frozenset({edge.ts for edge in read} | ended)
 
     @cached_property
     def _names_edges(self) -> bool:
@@ -258,6 +285,27 @@ def labels_of(atom: BodyAtom) -> Iterable[str]:
             return steps(regex)
 
 
+def _regexes(atom: BodyAtom) -> Sequence[Regex]:
+    match atom:
+        case AnyOf(choices):
+            return choices
+        case PathAtom(regex):
+            return [regex]
+    return []
+
+
+def _labels_but(regex: Regex, labels: Iterable[str]) -> set[str]:
+    """The labels that ``AnyBut`` in a regex stands for."""
+    match regex:
+        case AnyBut():
+            return {label for _, label in _walked(regex, labels)}
+        case Back(part) | Repeat(part):
+            return _labels_but(part, labels)
+        case Seq(parts) | Alt(parts):
+            return set().union(*(_labels_but(part, labels) for part in parts))
+    return set()
+
+
 def _with_names(rule: Rule, edges: Mapping[str, Iterable[Edge]]) -> Rule:
     """Names each input edge and each ``_`` of a rule, so that aggregates count all of them."""
     return replace(
@@ -312,8 +360,8 @@ def _counted(rule: Rule, bindings: Iterable[Binding]) -> list[Binding]:
     found: dict[Any, Binding] = {}
     for binding in bindings:
         whole = frozenset(item for item in binding.items() if item[0] not in rows)
-        looked_at = [of.argument if isinstance(of, Agg) else of for _, of in rule.properties]
-        seen = tuple(repr(value(of, binding)) for of in looked_at if of is not None)
+        looked_at = [part for _, of in rule.properties for part in values_of_column(of)]
+        seen = tuple(repr(value(of, binding)) for of in looked_at)
         found.setdefault((whole, seen), binding)
     return list(found.values())
 

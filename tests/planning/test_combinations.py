@@ -65,6 +65,7 @@ SAMPLES = {
     "aggregates in the answer": Sample(answer="count(*) as n"),
     "lists in the answer": Sample(answer="collect(y) as ys"),
     "paths in the answer": Sample(answer="p"),
+    "reports at events": Sample(emit="EMIT ON ENTERING EVERY 2 EVENTS"),
     "reports with `EMIT`": Sample(emit="EMIT ON ENTERING EVERY 2"),
 }
 """A sample of each form, by its name."""
@@ -97,7 +98,7 @@ def _query(*samples: Sample) -> str:
             into = f"R{number}"
     columns = ", ".join(["x", *filter(None, [sample.answer for sample in samples])])
     body = f"x {into}/b y as p" if "p" in columns.split(", ") else f"{into}(x, y)"
-    emit = " ".join({sample.emit for sample in samples})
+    emit = max((sample.emit for sample in samples), key=len)  # the one at events, if there is one
     return f"{' '.join(rules)} Answer({columns}) <- {body}.\nWINDOW 6 SLIDE 2 {emit}"
 
 

@@ -16,6 +16,7 @@ import sqlglot
 from sqlglot import exp
 
 from headrace.algebra import logical, physical, regex, scalar
+from headrace.algebra.aggregates import AggregateCall, Call
 from headrace.algebra.logical import LogicalExpression
 from headrace.algebra.logical.bound import behind_sources
 from headrace.algebra.plan import PhysicalPlan
@@ -23,6 +24,7 @@ from headrace.algebra.predicate import Predicate
 from headrace.costmodel.reached import words_of
 from tests.executor.typed_predicates import arithmetic, compare, is_number, kept
 from tests.oracles.conditions import Vert
+from tests.oracles.functions import result
 from tests.oracles.paths import (
     Identified,
     path_pairs,
@@ -99,14 +101,14 @@ def rows_of(expression: LogicalExpression, snapshot: Snapshot) -> set[Row]:
         case logical.Compute(values):
             return _calculated([scalar.text(value) for value in values], inputs[0])
         case logical.Aggregate(keys, calls, output):
-            return _grouped(keys, [(c.function, c.column) for c in calls], output, inputs[0])
+            return _grouped(keys, [c.call for c in calls], output, inputs[0])
         case logical.PartialAggregate(keys, calls):
-            return _parts(keys, [(c.function, c.column) for c in calls], inputs[0])
+            return _parts(keys, [c.call for c in calls], inputs[0])
         case logical.Top() as top:  # of each partition too: all rows may lie on one
             return _first(top, inputs[0], expression.width)
         case logical.Witness(output=output):
             return _with_a_path(output, inputs[0])
-        case logical.Report():
+        case logical.Report() | logical.EventReport():
             return inputs[0]
         case other:
             raise AssertionError(f"no snapshot says what {other} means")
@@ -160,7 +162,7 @@ def rows_of_plan(plan: PhysicalPlan, snapshot: Snapshot) -> set[Row]:
                 rows = _with_a_path(output, inputs[0])
             case physical.Rewindow():
                 raise AssertionError("what is valid in a window of a result, no snapshot tells")
-            case physical.ReportRows():
+            case physical.ReportRows() | physical.EventReportRows():
                 rows = inputs[0]
             case physical.ComputeColumns(values):
                 rows = _calculated(values, inputs[0])
@@ -184,27 +186,27 @@ def _calculated(values: Sequence[str], rows: set[Row]) -> set[Row]:
 
 def _grouped(
     keys: Sequence[int],
-    calls: Sequence[tuple[str, int | None]],
+    calls: Sequence[Call],
     output: Sequence[int],
     rows: set[Row],
 ) -> set[Row]:
-    columns = [*keys, *(column for _, column in calls)]
-    functions = [None for _ in keys] + [function.replace("_", " ") for function, _ in calls]
+    columns = [*keys, *(column for _, column, *_ in calls)]
+    functions = [None for _ in keys] + [function.replace("_", " ") for function, *_ in calls]
+    times = [None for _ in keys] + [AggregateCall(*call).by for call in calls]
     head: list[Column] = []
     for place in output:
         column, function = columns[place], functions[place]
         of = None if column is None else Vert(str(column))
         if function is not None:
-            head.append(Agg(function, of))
+            time = times[place]
+            head.append(Agg(function, of, None if time is None else Vert(str(time))))
         elif of is not None:
             head.append(of)
     bindings = [{str(i): x for i, x in enumerate(row)} for row in rows]
     return aggregated([head], [bindings])
 
 
-def _parts(
-    keys: Sequence[int], calls: Sequence[tuple[str, int | None]], rows: set[Row]
-) -> set[Row]:
+def _parts(keys: Sequence[int], calls: Sequence[Call], rows: set[Row]) -> set[Row]:
     """The groups of each part of the rows, with the number of the part; no plan says how rows are
     divided, so any division has to do."""
     parts: dict[int, set[Row]] = defaultdict(set)
@@ -402,6 +404,8 @@ def _value(node: Any, row: Row) -> Any:
         case exp.Abs():
             inner = _value(node.this, row)
             return kept(abs(inner)) if is_number(inner) else None
+        case exp.Anonymous():
+            return result(str(node.this), [_value(part, row) for part in node.expressions])
     sides = _value(node.this, row), _value(node.expression, row)
     return arithmetic(ARITHMETIC[type(node)], *sides)
 

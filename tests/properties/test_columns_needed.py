@@ -78,8 +78,10 @@ def _unneeded(plan: PhysicalPlan) -> list[str]:
             case HashJoin(output=output) | SemiJoin(output=output) if len(output) > 2:
                 columns_given = set(range(len(output)))
             case ProjectColumns(kept):
-                of = plan.nodes[node.inputs[0]].op
-                ends = of in {"WSCAN", "WSCAN_UNION", "FILTER", "S_PATH"}
+                of = plan.nodes[node.inputs[0]]
+                if of.op == "TO_KERNEL":
+                    of = plan.nodes[of.inputs[0]]
+                ends = of.op in {"WSCAN", "WSCAN_UNION", "FILTER", "S_PATH"}
                 columns_given = {k for k, c in enumerate(kept) if not (ends and c < 2)}
             case WindowScan() | WindowScanUnion() if node.id not in dropped:
                 columns_given = set(range(2, 2 + len(node.operator.properties)))

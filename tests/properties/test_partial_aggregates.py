@@ -81,7 +81,8 @@ RULES: dict[str, tuple[tuple[Rule, ...], Emit | None]] = {
 }
 
 
-def _case(name: str, seed: int = 2) -> Case:
+def case_of(name: str, seed: int = 2) -> Case:
+    """A query of :data:`RULES` over edges with properties."""
     rules, emit = RULES[name]
     window = Source("s", 6, 2)
     kinds = (("n", "integer"), ("r", "number"))
@@ -100,17 +101,17 @@ def is_partial(plan: PhysicalPlan) -> bool:
     return any(isinstance(o, AggregateRows) and o.partial is True for o in operators)
 
 
-def _partial(found: SearchResult, most: int, seed: int) -> list[PhysicalPlan]:
+def partial_plans(found: SearchResult, most: int, seed: int) -> list[PhysicalPlan]:
     """Plans with partial aggregates, of a sample of all plans."""
     return list(islice(filter(is_partial, found.plans.sample(60, seed)), most))
 
 
 @pytest.mark.parametrize("name", RULES)
 def test_plans_are_right_at_every_instant(name: str) -> None:
-    case = _case(name)
+    case = case_of(name)
     truth = Truth(case.query, case.edges)
     assert any(map(truth.at, truth.changes)), text(case.query)
-    plans = _partial(optimized(case, replace(THOROUGH, parallelism=3)), 4, 1)
+    plans = partial_plans(optimized(case, replace(THOROUGH, parallelism=3)), 4, 1)
     assert plans, text(case.query)
     for number, plan in enumerate(plans):
         judge(truth, plan, lines_of(case, read_back(plan), (1, 3, 1000)[number % 3]))
@@ -118,9 +119,9 @@ def test_plans_are_right_at_every_instant(name: str) -> None:
 
 @pytest.mark.parametrize("name", RULES)
 def test_plans_over_deletions_are_right(name: str) -> None:
-    of = deleting(_case(name), 7)
+    of = deleting(case_of(name), 7)
     found = optimized(of.case, replace(THOROUGH, parallelism=2), deletions=of.streams)
-    plans = _partial(found, 2, 1)
+    plans = partial_plans(found, 2, 1)
     assert plans, text(of.case.query)
     for plan in plans:
         judge_deleting(of, read_back(plan), 3)
@@ -129,9 +130,9 @@ def test_plans_over_deletions_are_right(name: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", RULES)
 def test_partitions_that_are_rebuilt_after_each_batch_continue(name: str) -> None:
-    case = _case(name)
+    case = case_of(name)
     rows = rows_of_edges(case.query, case.edges)
-    for plan in _partial(optimized(case, replace(THOROUGH, parallelism=2)), 2, 3):
+    for plan in partial_plans(optimized(case, replace(THOROUGH, parallelism=2)), 2, 3):
         chain = Chain(plan, 5)
         for start in range(0, len(rows), 5):
             chain.another_worker(gone=True)
@@ -165,6 +166,6 @@ def test_plans_of_random_queries(case: Case, seed: int, partitions: int, deletes
     note(text(case.query))
     of = deleting(case, seed) if deletes else Deleting(case, frozenset(), ())
     found = optimized(case, replace(THOROUGH, parallelism=partitions), seed, deletions=of.streams)
-    for plan in _partial(found, 2, seed):
+    for plan in partial_plans(found, 2, seed):
         TRIED["partial plans judged"] += 1
         judge_deleting(of, read_back(plan), (1, 3, 1000)[seed % 3])

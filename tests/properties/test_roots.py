@@ -17,6 +17,7 @@ from tests.properties.test_plans import check_plans as check_meaning
 from tests.strategies.amount import examples
 from tests.strategies.queries import Case
 from tests.strategies.roots import root_cases
+from tests.strategies.vertices import merged_cases
 
 
 @given(case=root_cases(), seed=st.integers(0, 999), rows=st.sampled_from([1, 3, 1000]))
@@ -25,6 +26,15 @@ def test_plans_of_random_queries(case: Case, seed: int, rows: int) -> None:
     note(text(case.query))
     truth = Truth(case.query, case.edges)
     for plan in plans_of(optimized(case), most=6, seed=seed):
+        judge(truth, plan, lines_of(case, read_back(plan), rows))
+
+
+@given(case=merged_cases(), seed=st.integers(0, 999), rows=st.sampled_from([1, 3, 1000]))
+@examples(30)
+def test_plans_of_newest_properties(case: Case, seed: int, rows: int) -> None:
+    note(text(case.query))
+    truth = Truth(case.query, case.edges)
+    for plan in plans_of(optimized(case), most=3, seed=seed):
         judge(truth, plan, lines_of(case, read_back(plan), rows))
 
 
@@ -48,7 +58,7 @@ def test_plans_made_for_several_partitions(case: Case, partitions: int, seed: in
 
 @pytest.mark.long
 @given(
-    case=root_cases(),
+    case=st.one_of(root_cases(), root_cases(), merged_cases()),
     partitions=st.integers(1, 3),
     seed=st.integers(0, 999),
     hops=st.integers(1, 3),

@@ -27,7 +27,7 @@ Variables are numbered by their first occurrence, inputs of a path too.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from lark import Lark, Token, Transformer
@@ -186,7 +186,7 @@ class _Reader(Transformer[Token, Any]):
         written_as, below = items
         by, calls, *marks = written_as[1:-1].split(" ;")
         keys = tuple(int(column[1:]) for column in by.split(", ") if column)
-        found = tuple(_call(*of) for of in re.findall(r"(\w+)\((\w+|\*)\)", calls))
+        found = tuple(_call(*of) for of in re.findall(r"(\w+)\((\w+|\*)(?:, (\w+))?\)", calls))
         if marks:
             return LogicalExpression(PartialAggregate(keys, found), (below,))
         output = tuple(range(len(keys) + len(found)))
@@ -301,9 +301,15 @@ class _Reader(Transformer[Token, Any]):
 _PARSER = Lark(GRAMMAR, parser="lalr", maybe_placeholders=False)
 
 
-def _call(function: str, column: str) -> AggregateCall:
+def _call(function: str, column: str, by: str) -> AggregateCall:
     assert function in FUNCTIONS
-    return AggregateCall(function, None if column == "*" else int(column[1:]))
+    time = int(by[1:]) if by else None
+    return AggregateCall(function, None if column == "*" else int(column[1:]), time)
+
+
+def _calls(calls: Sequence[AggregateCall]) -> str:
+    columns = (", ".join(f"c{column}" for column in call.columns) or "*" for call in calls)
+    return ", ".join(f"{call.function}({read})" for call, read in zip(calls, columns, strict=True))
 
 
 def _column(word: str, number: Mapping[str, int]) -> str:
@@ -323,19 +329,13 @@ def written(expression: LogicalExpression) -> str:
         case Aggregate(keys, calls, output, retracts=True) if output == tuple(
             range(len(keys) + len(calls))
         ):
-            said = ", ".join(
-                f"{call.function}({'*' if call.column is None else f'c{call.column}'})"
-                for call in calls
-            )
+            said = _calls(calls)
             return f"γ[{', '.join(f'c{key}' for key in keys)} ; {said}]({parts[0]})"
         case Top(order, limit, partial, offset):
             by = ", ".join(f"c{column}{' desc' * (d == 'desc')}" for column, d in order)
             return f"τ{'p' * partial}[{limit}{f'+{offset}' if offset else ''} ; {by}]({parts[0]})"
         case PartialAggregate(keys, calls):
-            said = ", ".join(
-                f"{call.function}({'*' if call.column is None else f'c{call.column}'})"
-                for call in calls
-            )
+            said = _calls(calls)
             return f"γ[{', '.join(f'c{key}' for key in keys)} ; {said} ; partial]({parts[0]})"
         case Project(columns):
             return f"π[{', '.join(map(str, columns))}]({parts[0]})"

@@ -70,6 +70,7 @@ def test_names_are_unique_and_each_operator_can_be_computed() -> None:
         "Top",
         "Witness",
         "Report",
+        "EventReport",
     }
 
 

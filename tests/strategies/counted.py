@@ -80,4 +80,6 @@ def _calls(vertices: Sequence[str], named: Sequence[str]) -> st.SearchStrategy[A
         functions = st.sampled_from(["sum", "count", "min", "avg", "count distinct"])
         calls.append(st.builds(Agg, functions, st.builds(Prop, edge, st.sampled_from(["n", "ts"]))))
         calls.append(st.builds(Agg, st.just("count"), edge.map(Vert)))
+        time = st.builds(Prop, edge, st.just("ts"))
+        calls.append(st.builds(Agg, st.just("latest"), st.builds(Prop, edge, st.just("n")), time))
     return st.one_of(calls)

@@ -22,17 +22,18 @@ COMPUTED: dict[str, list[Expr]] = {
         Prop("e", "ts"),
         Calc("*", (Prop("e", "n"), Lit(2))),
         Calc("-", (Prop("e", "n"), Prop("e", "ts"))),
+        Calc("FIRST_KNOWN", (Prop("e", "n"), Lit(4))),
         Lit(1),
     ],
     "r": [Prop("e", "r"), Calc("+", (Prop("e", "r"), Lit(1))), Calc("/", (Prop("e", "n"), Lit(2)))],
-    "s": [Prop("e", "s"), Prop("e", "s"), Lit("u")],
-    "b": [Prop("e", "b")],
+    "s": [Prop("e", "s"), Prop("e", "s"), Lit("u"), Calc("TEXT_TRIM", (Prop("e", "s"),))],
+    "b": [Prop("e", "b"), Calc("IS_KNOWN", (Prop("e", "n"),))],
 }
 """The columns of each kind: integers, numbers, strings and truth values."""
 AGGREGATED: dict[str, list[Agg]] = {
     "n": [Agg("count"), Agg("count"), Agg("count distinct", Vert("y")), Agg("sum", Prop("e", "n"))],
     "r": [Agg("avg", Prop("e", "n")), Agg("sum", Prop("e", "r"))],
-    "s": [Agg("min", Prop("e", "s"))],
+    "s": [Agg("min", Prop("e", "s")), Agg("latest", Prop("e", "s"), Prop("e", "ts"))],
     "b": [Agg("max", Prop("e", "b"))],
 }
 """The aggregates of each kind of results."""

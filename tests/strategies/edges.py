@@ -22,7 +22,7 @@ from tests.oracles.query import (
     Rule,
     Step,
 )
-from tests.oracles.roots import Agg, Column
+from tests.oracles.roots import Column, values_of_column
 
 ALWAYS = Compare(Prop("_", "ts"), ">=", Lit(0))
 """True of every edge, so that it changes no answer."""
@@ -57,7 +57,7 @@ def edges_of(rule: Rule) -> list[str]:
 def names_looked_at(rule: Rule) -> set[str]:
     """The edges and vertices that the conditions and the head of a rule read."""
     values: list[Column | None] = [side for c in rule.conditions for side in (c.left, c.right)]
-    values += [of.argument if isinstance(of, Agg) else of for _, of in rule.properties]
+    values += [part for _, of in rule.properties for part in values_of_column(of)]
     return {name for value in values for name in _names(value)}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 
 from hypothesis import strategies as st
 
@@ -138,13 +139,14 @@ def conditions_over(
 ) -> Compare:
     """A comparison of vertices, edges and properties; ``rows`` are variables that have some."""
     kinds = ["vertices", "vertex", "number", "number", "apart", "string", "boolean", "edges"]
-    kinds += ["joined", "joined"]
+    kinds += ["joined", "joined", *draw(st.sampled_from([(), (), ("text",), ("test",)]))]
     if not edges:
         kinds = [kind for kind in kinds if kind not in ("edges", *(() if rows else kinds[2:]))]
     kind = draw(st.sampled_from(kinds))
     sign = draw(st.sampled_from(SIGNS))
     equality = draw(st.sampled_from(["=", "<>"]))
-    edge = st.sampled_from([*edges, *rows]) if edges or rows else st.nothing()
+    named = (*edges, *rows)
+    edge = st.sampled_from(named) if named else st.nothing()
     match kind:
         case "vertices" if vertices:
             one, other = draw(st.sampled_from(vertices)), draw(st.sampled_from(vertices))
@@ -155,7 +157,15 @@ def conditions_over(
             pair = (vertex, value) if draw(st.booleans()) else (value, vertex)
             return Compare(pair[0], draw(st.sampled_from([sign, "<>"])), pair[1])
         case "number":
-            return Compare(draw(_numbers(edge)), sign, draw(_numbers(edge)))
+            return Compare(draw(_numbers(named)), sign, draw(_numbers(named)))
+        case "text":
+            return Compare(
+                draw(_texts(named)), draw(st.sampled_from([sign, "<>"])), draw(_texts(named))
+            )
+        case "test":
+            return Compare(
+                draw(_tests(named)), draw(st.sampled_from(["=", "<>", "<>"])), Lit(False)
+            )
         case "apart":
             apart = Calc("-", (Prop(draw(edge), "ts"), Prop(draw(edge), "ts")))
             return Compare(Calc("abs", (apart,)), draw(st.sampled_from([sign, "<="])), Lit(2))
@@ -177,18 +187,70 @@ def conditions_over(
             return Compare(Lit(1), sign, Lit(draw(st.integers(0, 2))))
 
 
-def _numbers(edge: st.SearchStrategy[str], depth: int = 2) -> st.SearchStrategy[Expr]:
+@cache
+def _numbers(edges: tuple[str, ...], depth: int = 2) -> st.SearchStrategy[Expr]:
     leaves: st.SearchStrategy[Expr] = st.one_of(
-        st.builds(Prop, edge, st.sampled_from(["n", "r", "ts"])),
-        st.builds(Prop, edge, st.sampled_from(["n", "r", "ts"])),
+        st.builds(Prop, st.sampled_from(edges), st.sampled_from(["n", "r", "ts"])),
+        st.builds(Prop, st.sampled_from(edges), st.sampled_from(["n", "r", "ts"])),
         st.sampled_from([0, 1, 2, 0.5, -1]).map(Lit),
     )
     if depth == 0:
         return leaves
-    part = _numbers(edge, depth - 1)
+    part = _numbers(edges, depth - 1)
     return st.one_of(
-        leaves,
-        leaves,
+        *[leaves] * 6,
         st.builds(lambda s, a, b: Calc(s, (a, b)), st.sampled_from("+-*/"), part, part),
         part.map(lambda p: Calc("abs", (p,))),
+        st.builds(_call, st.sampled_from(["MODULO", "DIVIDE"]), part, part),
+        st.builds(_call, st.sampled_from(["ROUND_NEAREST", "SIGN_OF"]), part),
+        st.builds(_call, st.just("TEXT_SIZE"), _texts(edges, depth - 1)),
+        st.builds(_call, st.just("FIRST_KNOWN"), _integers(edges), _integers(edges)),
+        st.builds(_call, st.just("CHOOSE"), _tests(edges, 0), _integers(edges), _integers(edges)),
+    )
+
+
+def _call(function: str, *parts: Expr) -> Expr:
+    return Calc(function, parts)
+
+
+@cache
+def _integers(edges: tuple[str, ...]) -> st.SearchStrategy[Expr]:
+    properties = st.builds(Prop, st.sampled_from(edges), st.sampled_from(["n", "n", "ts"]))
+    return st.one_of(properties, st.sampled_from([0, 1, 2]).map(Lit))
+
+
+@cache
+def _texts(edges: tuple[str, ...], depth: int = 1) -> st.SearchStrategy[Expr]:
+    of_edge: st.SearchStrategy[Expr] = st.builds(Prop, st.sampled_from(edges), st.just("s"))
+    leaves = st.one_of(of_edge, of_edge, st.sampled_from(["u", "V", "1"]).map(Lit))
+    if depth <= 0:
+        return leaves
+    return st.one_of(
+        leaves,
+        st.builds(_call, st.sampled_from(["TO_UPPER", "TEXT_TRIM"]), leaves),
+        st.builds(_call, st.just("TEXT_JOIN"), leaves, leaves),
+        st.builds(_call, st.just("TEXT_LEFT"), leaves, _integers(edges)),
+        st.builds(_call, st.just("AS_TEXT"), _numbers(edges, 0)),
+        st.builds(_call, st.just("CHOOSE"), _tests(edges, 0), leaves, leaves),
+    )
+
+
+@cache
+def _tests(edges: tuple[str, ...], depth: int = 1) -> st.SearchStrategy[Expr]:
+    """Conditions as truth values."""
+    compared = st.sampled_from(["EQUAL", "UNEQUAL", "LESS", "AT_MOST"])
+    text = st.sampled_from(["TEXT_CONTAINS", "TEXT_STARTS", "TEXT_ENDS"])
+    leaves: st.SearchStrategy[Expr] = st.one_of(
+        st.builds(Prop, st.sampled_from(edges), st.just("b")),
+        st.builds(_call, compared, _numbers(edges, 0), _numbers(edges, 0)),
+        st.builds(_call, text, _texts(edges, 0), _texts(edges, 0)),
+        st.builds(_call, st.just("IS_KNOWN"), _numbers(edges, depth)),
+        st.builds(_call, st.just("IS_KNOWN"), _texts(edges, depth)),
+    )
+    if depth <= 0:
+        return leaves
+    return st.one_of(
+        leaves,
+        st.builds(_call, st.just("OPPOSITE"), leaves),
+        st.builds(_call, st.sampled_from(["ALL_TRUE", "ANY_TRUE"]), leaves, leaves),
     )

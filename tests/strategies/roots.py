@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from hypothesis import strategies as st
@@ -16,9 +17,25 @@ from tests.strategies.queries import Case
 
 FUNCTIONS = [
     *["count", "count", "count distinct", "sum", "avg", "min", "max"],
-    *["collect", "collect distinct"],
+    *["collect", "collect distinct", "latest"],
 ]
 MODES = st.sampled_from(["entering", "exit", "snapshot"])
+
+
+@st.composite
+def emits(draw: st.DrawFn, *, lists: bool = False) -> Emit:
+    """Reports after a period, from an instant on, or at events; lists go with periods from 0 on."""
+    mode, every = draw(MODES), draw(st.integers(1, 5))
+    if lists or draw(st.booleans()):
+        return Emit(mode, every)
+    events = draw(st.none() | st.integers(1, 3))
+    return Emit(mode, every, events, draw(st.just(0) | st.integers(0, 12)))
+
+
+def collects(rules: Sequence[Rule]) -> bool:
+    """Whether a rule has a list."""
+    columns = (column for rule in rules for _, column in rule.properties)
+    return any(isinstance(c, Agg) and c.function.startswith("collect") for c in columns)
 
 
 @st.composite
@@ -42,7 +59,7 @@ def root_cases(draw: st.DrawFn, longest: int = 24, *, aggregates: bool = False) 
             changed.append(rule)
     emit = None
     if kind == "plain" or draw(st.integers(0, 2)) == 0:
-        emit = Emit(draw(MODES), draw(st.integers(1, 5)))
+        emit = draw(emits(lists=collects(changed)))
     return replace(case, query=replace(query, rules=tuple(changed), emit=emit))
 
 
@@ -81,8 +98,17 @@ def _aggregated(draw: st.DrawFn, rule: Rule, shape: list[str], integers: bool) -
         argument: Expr | None = None
         if what != "count" or draw(st.booleans()):
             argument = draw(_values(rule, integers, numbers=what in ("sum", "avg")))
-        properties.append((f"q{i}", Agg(what, argument)))
+        time = draw(_times(rule, integers)) if what == "latest" else None
+        properties.append((f"q{i}", Agg(what, argument, time)))
     return replace(rule, variables=tuple(names), properties=tuple(properties))
+
+
+def _times(rule: Rule, integers: bool) -> st.SearchStrategy[Expr]:
+    """A time of a rule's edges, or any value."""
+    edges = edges_of(rule)
+    own = st.builds(Prop, st.sampled_from(edges), st.just("ts")) if edges else None
+    values = _values(rule, integers)
+    return values if own is None else st.one_of(own, own, values)
 
 
 def _vertices(rule: Rule) -> list[str]:
@@ -108,7 +134,10 @@ def _values(draw: st.DrawFn, rule: Rule, integers: bool, numbers: bool = False) 
     computed = st.one_of(
         st.builds(lambda s, a, b: Calc(s, (a, b)), st.sampled_from("+-*/"), simple, simple),
         simple.map(lambda part: Calc("abs", (part,))),
-    )
+        st.builds(lambda f, a, b: Calc(f, (a, b)), st.sampled_from(["DIVIDE", "MODULO"]), simple,
+                  simple),
+        simple.map(lambda part: Calc("SIGN_OF", (part,))),
+    )  # fmt: skip
     kinds = [simple, computed]
     if not numbers:
         if edges:

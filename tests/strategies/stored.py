@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.oracles.conditions import Calc, Prop
 from tests.oracles.query import AnyBut, AnyOf, Atom, Is, Rule, Source
-from tests.oracles.roots import Agg, Column
+from tests.oracles.roots import Agg, Column, values_of_column
 from tests.oracles.snapshot import labels_of
 from tests.strategies.queries import Case
 
@@ -58,8 +58,9 @@ def _timed(rule: Rule) -> Iterator[str]:
 
 def _properties(value: Column | None) -> Iterator[Prop]:
     if isinstance(value, Agg):
-        value = value.argument
-    if isinstance(value, Prop):
+        for part in values_of_column(value):
+            yield from _properties(part)
+    elif isinstance(value, Prop):
         yield value
     elif isinstance(value, Calc):
         for part in value.parts:

@@ -7,7 +7,9 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
+from tests.oracles.conditions import Prop
 from tests.oracles.query import Atom, Is, Rule, Var, Vertex
+from tests.oracles.roots import Agg, Column
 from tests.strategies.properties import (
     PROPERTIES,
     conditions_over,
@@ -42,6 +44,26 @@ def vertex_cases(draw: st.DrawFn, longest: int = 24) -> Case:
         vertices=tuple(found),
     )
     return replace(case, query=query, edges=draw(with_values(rows)))
+
+
+@st.composite
+def merged_cases(draw: st.DrawFn) -> Case:
+    """A case whose answer has the newest properties of vertices and edges."""
+    case = draw(vertex_cases())
+    *others, answer = case.query.rules
+    terms = [term for atom in answer.body for term in atom.terms]
+    vertices = sorted({t.name for t in terms if isinstance(t, Var)} - {"_"})
+    keys = draw(st.lists(st.sampled_from(vertices), max_size=2, unique=True)) if vertices else []
+    rows = [a.row for a in answer.body if isinstance(a, Is) and a.row]
+    rows += [a.edge for a in answer.body if isinstance(a, Atom) and a.edge]
+    properties: list[tuple[str, Column]] = [("m0", Agg("count"))]
+    for number in range(draw(st.integers(1, 2)) if rows else 0):
+        row = draw(st.sampled_from(rows))
+        value = Prop(row, draw(st.sampled_from(list(PROPERTIES))))
+        properties.append((f"m{number + 1}", Agg("latest", value, Prop(row, "ts"))))
+    variables = (*keys, *(name for name, _ in properties))
+    answer = replace(answer, variables=variables, properties=tuple(properties))
+    return replace(case, query=replace(case.query, rules=(*others, answer)))
 
 
 @st.composite

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ....algebra.physical import AggregateRows, Rewindow
+from ....algebra.physical import AggregateRows, EventReportRows, Rewindow
 from ....algebra.plan import PhysicalPlan
 from ....algebra.values import PropertyType, VertexType
 from ...batch import FOREVER, Batch, IntArray, lasting
@@ -82,15 +82,22 @@ def runs_wire(plan: PhysicalPlan, stage: Stage) -> RowWire:
 
 
 def open_rows_wire(plan: PhysicalPlan, stage: Stage) -> tuple[RowWire, int] | None:
-    """The wire of the open rows of a stage's AGGREGATE, and the number of columns of their key.
+    """The wire of the open rows of a stage, and the number of columns of their key.
 
-    None if the stage has no AGGREGATE, or one with a period, which leaves no row open.
+    None if the stage has neither an EVENT_REPORT nor an AGGREGATE, or an AGGREGATE with a period,
+    which leaves no row open.
     """
     for i in stage.nodes:
         operator = plan.nodes[i].operator
         if isinstance(operator, AggregateRows) and operator.every is None and operator.final:
             width = len(operator.keys) + len(operator.aggregates)
             return RowWire([Flow(i, i, width, "stay")], value_types(plan)), len(operator.keys)
+        if isinstance(operator, EventReportRows):
+            # A mark, the values, and the number of events.
+            width = 2 + len(plan.nodes[i].columns)
+            integers: frozenset[PropertyType] = frozenset({"integer"})
+            flow = Flow(i, i, width, "stay")
+            return RowWire([flow], value_types(plan) | integers), width - 1
     return None
 
 

@@ -24,7 +24,8 @@ import pyarrow.csv as pc_csv
 import pyarrow.parquet as pq
 
 from ....algebra.aggregates import ReportMode
-from ....algebra.physical import ReportRows
+from ....algebra.graph_answers import is_of_graphs
+from ....algebra.physical import EventReportRows, ReportRows
 from ....algebra.plan import PhysicalPlan
 from ....algebra.properties import UpdatePattern
 from ....algebra.values import LISTS, ListType, PropertyType
@@ -80,7 +81,7 @@ class ResultShape:
     def of(plan: PhysicalPlan) -> ResultShape:
         """The shape of a plan's results."""
         root = plan.nodes[plan.root].operator
-        event = root.mode if isinstance(root, ReportRows) else None
+        event = root.mode if isinstance(root, ReportRows | EventReportRows) else None
         deletions = plan.update_patterns()[plan.root] is UpdatePattern.WITH_DELETIONS
         others = (*_TIMES, _OP) if deletions else _TIMES if event is None else _EVENTS
         names = column_names(plan.columns, others)
@@ -98,6 +99,11 @@ class ResultShape:
             return pa.schema([*fields, pa.field(_OP, pa.string())] if self.deletions else fields)
         at, event = _EVENTS
         return pa.schema([*fields, pa.field(at, pa.int64()), pa.field(event, pa.string())])
+
+    @property
+    def of_graphs(self) -> bool:
+        """Whether the rows are reports of relationships, whose JSON lines are events of graphs."""
+        return self.event is not None and is_of_graphs(self.columns)
 
     @property
     def lists(self) -> frozenset[int]:
@@ -179,7 +185,8 @@ class _JsonLines:
     """``{"bindings": {"x": "1", "y": "7"}, "ts": 5, "exp": 35}``, and of a report
     ``{"bindings": {"x": "1", "y": "7"}, "at": 60, "event": "entering"}``; what ends:
     ``{"op": "-", "bindings": {"x": "1", "y": "7"}, "ts": 12}``; paths stand behind the bindings:
-    ``{"bindings": {"x": "1"}, "paths": {"p": [["1","a","4"]]}, "ts": 5, "exp": 35}``."""
+    ``{"bindings": {"x": "1"}, "paths": {"p": [["1","a","4"]]}, "ts": 5, "exp": 35}``. The line of a
+    reported relationship has the members of an event that is a graph, too."""
 
     def __init__(self, shape: ResultShape, file: BinaryIO) -> None:
         self._file = file
@@ -192,6 +199,7 @@ class _JsonLines:
         paths = ", ".join(keys[i] + _VALUE for i in self._paths)
         whole = f'{{"bindings": {{{plain}}}' + (f', "paths": {{{paths}}}' if paths else "")
         self._event = shape.event
+        self._of_graphs = shape.of_graphs
         self._deletions = shape.deletions
         time = "ts" if shape.event is None else "at"
         self._constants = f'{whole}, "{time}": '.split(_VALUE)
@@ -221,7 +229,11 @@ class _JsonLines:
         for constant, value in zip(self._constants, [*values, json_values(ts)], strict=True):
             parts += [pa.scalar(constant), value]
         if self._event is not None:
-            parts.append(pa.scalar(f', "event": "{self._event}"}}\n'))
+            parts.append(pa.scalar(f', "event": "{self._event}"'))
+            if self._of_graphs:
+                start, kind, end = values
+                parts += _graph(start, kind, end, json_values(ts))
+            parts.append(pa.scalar("}\n"))
         else:
             ends: Column = pc.cast(exp, pa.string())
             ends = pc.fill_null(ends, "null")
@@ -242,6 +254,17 @@ class _JsonLines:
 
     def close(self) -> None:
         pass
+
+
+def _graph(start: Column, kind: Column, end: Column, at: Column) -> list[Column]:
+    """The members of the event of a relationship, whose values are JSON: ``, "timestamp": 60,
+    "nodes": [{"id": "1"}, {"id": "7"}], "edges": [{"from": "1", "to": "7", "labels": ["K"]}]``."""
+    return [
+        *(pa.scalar(', "timestamp": '), at),
+        *(pa.scalar(', "nodes": [{"id": '), start, pa.scalar('}, {"id": '), end),
+        *(pa.scalar('}], "edges": [{"from": '), start, pa.scalar(', "to": '), end),
+        *(pa.scalar(', "labels": ['), kind, pa.scalar("]}]")),
+    ]
 
 
 class _Csv:

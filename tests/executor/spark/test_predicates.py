@@ -12,17 +12,18 @@ from headrace.algebra.values import PropertyType
 from headrace.executor import predicates
 from tests.executor.typed_predicates import KINDS, Row
 
-TYPES: tuple[PropertyType, ...] = ("string", "integer", "integer", "number", "number", "boolean")
+TYPES: tuple[PropertyType, ...] = ("string", "integer", "integer", "number", "number", "boolean",
+                                  "string")  # fmt: skip
 LARGEST = 2**63 - 1
 ROWS: list[Row] = [
-    ("a", 1, 2, 1.5, 2.0, True),
-    ("1", 1, 1, 1.0, -2.0, False),
-    (None, None, None, None, None, None),
-    ("", LARGEST, 1, 1e308, 1e308, True),
-    ("b", -LARGEST - 1, -1, -1e308, 0.0, None),
-    ("a", 2**53 + 1, LARGEST, 2.0**53, math.nan, False),
-    ("é", 0, 0, -0.0, 0.0, True),
-    ("a", 7, None, None, 3.5, False),
+    ("a", 1, 2, 1.5, 2.0, True, " é x\t"),
+    ("1", 1, 1, 1.0, -2.0, False, ""),
+    (None, None, None, None, None, None, None),
+    ("", LARGEST, 1, 1e308, 1e308, True, "B"),
+    ("b", -LARGEST - 1, -1, -1e308, 0.0, None, "éé"),
+    ("a", 2**53 + 1, LARGEST, 2.0**53, math.nan, False, " é x\t"),
+    ("é", 0, 0, -0.0, 0.0, True, "\U0001f600ab "),
+    ("a", 7, None, None, 3.5, False, "ab"),
 ]
 CONDITIONS = [
     "c0 = 'a'",
@@ -68,6 +69,35 @@ CONDITIONS = [
     "c1 NOT IN (1, 7.0)",
     "c0 IN ('a', 1)",
     "NOT (c1 > c2 AND c3 > c4)",
+    "TEXT_CONTAINS(c0, 'b') = TRUE",
+    "NOT TEXT_CONTAINS(c0, 'b') = TRUE",
+    "TEXT_STARTS(c0, c6) = FALSE OR TEXT_ENDS(c0, '') = TRUE",
+    "TEXT_SIZE(c6) = 5",
+    "TEXT_TRIM(c6) = 'é x'",
+    "TEXT_LTRIM(c6) > 'é x' OR TEXT_RTRIM(c6) < 'A'",
+    "TEXT_LEFT(c6, c1) = ''",
+    "TEXT_LEFT(c6, 1.9) = ' '",
+    "TEXT_RIGHT(c6, -0.5) = ''",
+    "TEXT_RIGHT(c6, c1) = c6",
+    "TEXT_PART(c6, 1) = 'é x\t'",
+    "TEXT_PART(c6, 1, c2) = 'é'",
+    "TEXT_PART(c6, c1, c1) = ''",
+    "TEXT_REVERSE(c6) = '\tx é '",
+    "MODULO(c1, c2) = -1",
+    "MODULO(c1, c2) = 0",
+    "MODULO(c3, c4) >= 0",
+    "MODULO(c1, 2.5) > 0",
+    "SIGN_OF(c3) = -1 OR SIGN_OF(c1) = 1",
+    "SIGN_OF(c3 / c4) >= 0",
+    "FIRST_KNOWN(c1, c3, 0) = 0",
+    "FIRST_KNOWN(c0, c1, 'x') = 'x'",
+    "IS_KNOWN(c3 / c4) = FALSE",
+    "CHOOSE(LESS(c1, c2), c3, EQUAL(c0, 'a'), c1, 0.5) > 0",
+    "CHOOSE(c5, 'yes', OPPOSITE(c5), 'no', NOTHING()) = 'no'",
+    "CHOOSE(c0, 1, 2) = 2",
+    "ALL_TRUE(c5, LESS(c1, c3)) = FALSE",
+    "ANY_TRUE(c5, UNEQUAL(c0, c1), AT_MOST(c3, c4)) = TRUE",
+    "ANY_TRUE(c5, LESS(c0, c1)) <> TRUE",
 ]
 
 

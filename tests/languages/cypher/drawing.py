@@ -18,15 +18,24 @@ NODES = 4
 PAIRS = [
     (one, other) for one in range(1, NODES + 1) for other in range(1, NODES + 1) if one != other
 ]
-AGGREGATES = ("count", "sum", "avg", "min", "max")
 
 
 @dataclass(frozen=True)
 class Texts:
-    """A text in Cypher, and the same in the words of Kuzu."""
+    """A text in Cypher, and the same in the words of Kuzu.
+
+    Attributes:
+        cypher: the text.
+        kuzu: the text for Kuzu, without the first rows and with lists in any order.
+        first: the columns to order by, with whether they descend, the rows to leave out and those
+            to give; None for all rows.
+        lists: the positions of the columns that are lists.
+    """
 
     cypher: str
     kuzu: str
+    first: tuple[tuple[tuple[int, bool], ...], int, int] | None = None
+    lists: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -167,8 +176,9 @@ def conditions_over(draw: st.DrawFn, scope: Scope, depth: int = 2) -> Texts:
         if kind == "not":
             return Texts(f"NOT ({parts[0].cypher})", f"NOT ({parts[0].kuzu})")
         word = f" {kind.upper()} "
-        both = [[p.cypher for p in parts], [p.kuzu for p in parts]]
-        return Texts(*(word.join(f"({one})" for one in side) for side in both))
+        return Texts(
+            word.join(f"({p.cypher})" for p in parts), word.join(f"({p.kuzu})" for p in parts)
+        )
     if kind == "nodes":
         one, other = draw(st.lists(st.sampled_from(scope.nodes), min_size=2, max_size=2))
         sign = draw(st.sampled_from(["=", "<>"]))
@@ -198,82 +208,16 @@ def tests_of_patterns(draw: st.DrawFn, scope: Scope) -> Texts:
     return Texts(f"{negation}EXISTS {{ MATCH {pattern.cypher} }}", kuzu)
 
 
-def _clause(word: str, of: Sequence[Texts], needed: Sequence[str], where: Sequence[Texts]) -> Texts:
+def clause_of(
+    word: str, of: Sequence[Texts], needed: Sequence[str], where: Sequence[Texts]
+) -> Texts:
+    """A clause of patterns and conditions; Kuzu has the conditions ``needed`` beside them."""
     said = f"{word} {', '.join(one.cypher for one in of)}"
     kuzu = f"{word} {', '.join(one.kuzu for one in of)}"
     both = [*needed, *(f"({one.kuzu})" for one in where)]
     if where:
         said += f" WHERE {' AND '.join(f'({one.cypher})' for one in where)}"
     return Texts(said, f"{kuzu} WHERE {' AND '.join(both)}" if both else kuzu)
-
-
-@st.composite
-def queries(draw: st.DrawFn) -> Texts:
-    """A small query of one or two MATCHes, perhaps with OPTIONAL MATCH, WITH and aggregates."""
-    scope = Scope()
-    ending = draw(st.sampled_from(["rows", "counts", "distinct", "with"]))
-    counted = ending in ("counts", "with")
-    clauses: list[Texts] = []
-    sizes = draw(st.sampled_from([(1,), (2,), (3,), (1, 1), (2, 1)]))
-    for number, most in enumerate(sizes):
-        pattern, needed = draw(patterns(scope, most, start=number > 0, counted=counted))
-        where = []
-        if draw(st.booleans()):
-            where.append(draw(conditions_over(scope)))
-        if draw(st.integers(0, 2)) == 0:
-            where.append(draw(tests_of_patterns(scope)))
-        clauses.append(_clause("MATCH", [pattern], needed, where))
-    before = list(scope.relationships)
-    if sum(sizes) < 3 and draw(st.integers(0, 1)) == 0:
-        known = set(scope.labels)
-        most = 3 - sum(sizes)
-        pattern, needed = draw(patterns(scope, most, start=True, paths=not counted))
-        clauses.append(_clause("OPTIONAL MATCH", [pattern], needed, []))
-        scope.optional |= set(scope.labels) - known
-    optional = [name for name in scope.relationships if name not in before]
-    key = draw(st.sampled_from(scope.nodes))
-    values = [*(f"{name}.w" for name in (*before, *optional)), *scope.properties]
-    if ending == "with":
-        clauses.append(Texts(*[f"WITH {key}, count(*) AS n WHERE n > 1"] * 2))
-        after = Scope({key: scope.labels[key]}, set(), [], scope.count)
-        pattern, needed = draw(patterns(after, 1, start=True))
-        clauses.append(_clause("MATCH", [pattern], needed, []))
-        last = draw(st.sampled_from(after.nodes))
-        clauses.append(
-            Texts(
-                f"RETURN {key} AS a, {last} AS b, n + 1 AS m",
-                f"RETURN {key}.id AS a, {last}.id AS b, n + 1 AS m",
-            )
-        )
-    elif ending == "rows":
-        names = draw(
-            st.lists(st.sampled_from([*scope.labels]), min_size=1, max_size=3, unique=True)
-        )
-        items = [Texts(name, f"{name}.id") for name in names]
-        if values:
-            value = draw(st.sampled_from(values))
-            items.append(Texts(f"{value} AS v", f"{value} AS v"))
-        clauses.append(
-            Texts(
-                f"RETURN {', '.join(i.cypher for i in items)}",
-                f"RETURN DISTINCT {', '.join(i.kuzu for i in items)}",
-            )
-        )
-    else:
-        # Kuzu 0.11.3 gives wrong counts beside count(DISTINCT ...), so that one stands alone.
-        distinct = f"count(DISTINCT {draw(st.sampled_from([*scope.labels]))}"
-        calls = [Texts(f"{distinct})", f"{distinct}.id)")]
-        if ending == "counts":
-            counts = ["count(*)", *(f"{f}({v})" for v in values for f in AGGREGATES)]
-            calls = [Texts(c, c) for c in draw(st.lists(st.sampled_from(counts), min_size=1))]
-        named = [(f"{c.cypher} AS c{k}", f"{c.kuzu} AS c{k}") for k, c in enumerate(calls)]
-        clauses.append(
-            Texts(
-                f"RETURN {key} AS a, {', '.join(c for c, _ in named)}",
-                f"RETURN {key}.id AS a, {', '.join(k for _, k in named)}",
-            )
-        )
-    return Texts(" ".join(c.cypher for c in clauses), " ".join(c.kuzu for c in clauses))
 
 
 @st.composite

@@ -8,13 +8,15 @@ PAPER = {
     "testing": """
         REGISTER QUERY people_to_be_tested {
           FROM STREAM kafka://event-topic
-          STARTING FROM Earliest
+          STARTING FROM Latest
           WITH WINDOW RANGE PT4H
           MATCH
             (i:Patient)-[:TESTED_FOR {positive:true}]->(v:Virus),
             (p:Person)-[:ADMINISTERS|IS_WITH*1..3]-(i)
-          RETURN DISTINCT p.name, v.name
-          EMIT ON ENTERING EVERY PT1M
+          RETURN DISTINCT p.name,
+                          v.name
+          EMIT ON ENTERING EVERY 1 Event
+          INTO kafka://result-topic
         }""",
     "location": """
         REGISTER QUERY people_in_the_same_location {
@@ -31,13 +33,15 @@ PAPER = {
           FROM STREAM kafka://sr-bench-charley
           STARTING FROM Earliest
           WITH WINDOW RANGE PT5M
-          MATCH (s)-[:HAS_OBSERVED]->(o)
+          MATCH (o:Observation)
           RETURN COUNT(o) AS observation_count
           EMIT SNAPSHOT EVERY PT5M
+          INTO kafka://observation-count
         }""",
     "routes": """
         REGISTER QUERY watch_for_anomalous_routes {
           FROM STREAM kafka://network-monitoring
+          STARTING FROM Latest
           WITH WINDOW RANGE PT10M
           MATCH path = allShortestPaths(
             (rack:Rack)-[:HOLDS|ROUTES|CONNECTS*]-(router:Router:Egress))
@@ -45,6 +49,7 @@ PAPER = {
           WHERE (`10minAvg` - 5) / 0.5 >= 3
           RETURN rack, `10minAvg`
           EMIT SNAPSHOT EVERY PT1M
+          INTO kafka://anomalous-routes
         }""",
 }
 """The queries of the paper, where it prints what is not supported or has misprints with the

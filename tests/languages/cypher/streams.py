@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from headrace.catalog.model import Catalog, Stream
 from headrace.executor import local
@@ -54,6 +54,16 @@ class Graph:
         return [r for r in self.relationships if instant - window < r.ts <= instant]
 
     @property
+    def rows(self) -> list[local.Edge]:
+        """The rows as the executor reads them."""
+        return rows_of(self)
+
+    @property
+    def catalog(self) -> Catalog:
+        """The stream and the stored graphs."""
+        return catalog()
+
+    @property
     def end(self) -> int:
         """The first instant at which no relationship is left."""
         return max((r.ts for r in self.relationships), default=0) + WINDOW
@@ -92,20 +102,36 @@ def rows_of(graph: Graph) -> list[local.Edge]:
     return rows
 
 
-def planned(query: str, plans: int = 0, seed: int = 0) -> list[Any]:
+class Input(Protocol):
+    """What a query reads: rows, the catalog of their streams, and the first instant after all."""
+
+    @property
+    def rows(self) -> list[local.Edge]:
+        """The rows in the order of time."""
+
+    @property
+    def catalog(self) -> Catalog:
+        """The streams."""
+
+    @property
+    def end(self) -> int:
+        """The first instant at which no row is left."""
+
+
+def planned(query: str, streams: Catalog, plans: int = 0, seed: int = 0) -> list[Any]:
     """The best plan of a query, and others."""
     options = PlanningOptions(budget_expressions=MOST_EXPRESSIONS)
-    request = PlanRequest(query, language="cypher", catalog=catalog(), options=options)
+    request = PlanRequest(query, language="cypher", catalog=streams, options=options)
     found = optimize(request).optimization
     return [found.plan, *(found.plans.sample(plans, seed=seed) if plans else ())]
 
 
-def reports(query: str, graph: Graph, plans: int = 0, seed: int = 0) -> dict[int, list[Row]]:
+def reports(query: str, graph: Input, plans: int = 0, seed: int = 0) -> dict[int, list[Row]]:
     """The rows of each report of a query with EMIT SNAPSHOT EVERY 1, of several equal plans."""
     answers = []
-    for plan in planned(query, plans, seed):
+    for plan in planned(query, graph.catalog, plans, seed):
         found: dict[int, list[Row]] = defaultdict(list)
-        for result in local.run_plan(plan, rows_of(graph), 3):
+        for result in local.run_plan(plan, graph.rows, 3):
             found[result.ts].append(result.bindings)
         answers.append({at: sorted(rows, key=repr) for at, rows in found.items()})
     assert all(answer == answers[0] for answer in answers)
@@ -113,13 +139,13 @@ def reports(query: str, graph: Graph, plans: int = 0, seed: int = 0) -> dict[int
 
 
 def snapshots(
-    query: str, graph: Graph, plans: int = 0, seed: int = 0
+    query: str, graph: Input, plans: int = 0, seed: int = 0
 ) -> Mapping[int, Sequence[Row]]:
     """The rows that are valid at each instant, of a query without EMIT."""
     answers = []
-    for plan in planned(query, plans, seed):
+    for plan in planned(query, graph.catalog, plans, seed):
         valid: dict[Row, set[int]] = defaultdict(set)
-        for result in local.run_plan(plan, rows_of(graph), 3):
+        for result in local.run_plan(plan, graph.rows, 3):
             if result.exp < 0:
                 valid[result.bindings] -= set(range(result.ts, graph.end + 1))
             else:

@@ -68,6 +68,13 @@ AT_5: dict[str, list[Row]] = {
     "MATCH (a:Person) OPTIONAL MATCH (a)-[:K]->(b:City) WITH a, b WHERE b IS NOT NULL RETURN a": [
         (2,)
     ],
+    "MATCH (a:Person) OPTIONAL MATCH (a)-[:K]->(b:City) WITH a, b WHERE b IS NULL RETURN a": [(1,)],
+    "MATCH (a:Person) OPTIONAL MATCH (a)-[r:K]->(b:City) RETURN a, coalesce(b, -1) AS b, "
+    "CASE WHEN r.w IS NULL THEN 'none' ELSE 'some' END AS w": [(1, -1, "none"), (2, 3, "some")],
+    "MATCH (a:Person) OPTIONAL MATCH (a)-[r:K]->(b:City) RETURN a, sum(coalesce(r.w, 10)) AS w": [
+        (1, 10),
+        (2, 1),
+    ],
     # WITH, HAVING, UNION, the first rows.
     "MATCH (a)-[:K]->() WITH a, count(*) AS n WHERE n > 1 MATCH (a)-->(c) RETURN c, n + 1 AS m": [
         (2, 3)
@@ -81,6 +88,7 @@ AT_5: dict[str, list[Row]] = {
         (3, 1),
     ],
     "MATCH (a)-[r:K]->(b) RETURN a, sum(r.w) AS w ORDER BY w DESC, a LIMIT 2": [(1, 7), (3, 7)],
+    "MATCH (a)-[:K*1..2]->(c) RETURN a, count(c) AS n ORDER BY n DESC LIMIT 1": [(1, 4)],
     "MATCH (a)-[:K]->(b) WITH b AS a, a AS b RETURN a, b": [(2, 1), (3, 2), (3, 3)],
     "MATCH (a)-[r:K]->(b) WHERE id(a) = 2 RETURN type(r) AS t, a, id(b) AS b": [("K", 2, 3)],
     # Shortest paths.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -10,17 +12,45 @@ from hypothesis import event, given, note
 from hypothesis import strategies as st
 
 from headrace.planning.errors import InvalidQueryError
-from tests.languages.cypher.drawing import Texts, graphs, queries
+from tests.languages.cypher.drawing import Texts, graphs
 from tests.languages.cypher.kuzu_engine import Engine
-from tests.languages.cypher.streams import WINDOW, Graph, Row, reports, snapshots
+from tests.languages.cypher.random_queries import queries
+from tests.languages.cypher.streams import (
+    EDGE_LABELS,
+    WINDOW,
+    Graph,
+    Row,
+    reports,
+    snapshots,
+)
+from tests.oracles.roots import First, first_rows
 from tests.strategies.amount import examples
 
 SEEDS = st.integers(0, 9_999)
+EMITS = ("", "EMIT SNAPSHOT EVERY 1", "EMIT SNAPSHOT EVERY 1 Event")
+REPORTS = st.sampled_from(EMITS)
 
 
 def registered(query: str, emit: str = "") -> str:
     """The query with its window."""
     return f"REGISTER QUERY q {{ FROM STREAM s WITH WINDOW RANGE {WINDOW} {query} {emit} }}"
+
+
+def expected_of(query: Texts, rows: Iterable[Row]) -> list[Row]:
+    """The rows of Kuzu as those of Headrace: lists sorted, and the first rows alone."""
+
+    def one(position: int, value: Any) -> Any:
+        if position in query.lists:
+            return json.dumps(sorted(v for v in value or () if v is not None))
+        return value
+
+    found = rounded(tuple(one(k, v) for k, v in enumerate(row)) for row in rows)
+    if query.first is None:
+        return found
+    order, skip, limit = query.first
+    columns = tuple(f"c{k}" for k in range(2))
+    first = First(tuple((columns[k], down) for k, down in order), limit, skip)
+    return rounded(first_rows(columns, first, found))
 
 
 def rounded(rows: Iterable[Row]) -> list[Row]:
@@ -32,40 +62,75 @@ def rounded(rows: Iterable[Row]) -> list[Row]:
     return sorted({tuple(map(one, row)) for row in rows}, key=repr)
 
 
-def check(query: Texts, graph: Graph, seed: int, *, emit: bool) -> None:
+def said(query: Texts, rows: Iterable[Row]) -> list[Row]:
+    """The rows of Headrace, with lists in the words of Python's JSON."""
+
+    def one(position: int, value: Any) -> Any:
+        return json.dumps(json.loads(value)) if position in query.lists else value
+
+    return rounded(tuple(one(k, v) for k, v in enumerate(row)) for row in rows)
+
+
+def events_of(query: str, graph: Graph) -> set[int]:
+    """The instants at which a relationship of the query's types arrives."""
+    types = {type_ for type_ in EDGE_LABELS if re.search(rf"[:|]{type_}\b", query)}
+    if re.search(r"\[\w*\]", query):  # a relationship of any type
+        types = set(EDGE_LABELS)
+    return {one.ts for one in graph.relationships if one.type in types}
+
+
+def check(query: Texts, graph: Graph, seed: int, *, emit: str) -> None:
     """Compares the answers of several plans at each instant with those of Kuzu."""
     note(f"{query.cypher}\n{query.kuzu}\n{graph}")
     found: Mapping[int, Sequence[Row]]
     try:
         if emit:
-            text = registered(query.cypher, "EMIT SNAPSHOT EVERY 1")
-            found = reports(text, graph, plans=1, seed=seed)
+            found = reports(registered(query.cypher, emit), graph, plans=1, seed=seed)
         else:
             found = snapshots(registered(query.cypher), graph, plans=1, seed=seed)
     except InvalidQueryError as error:
-        if "E-LATER" not in str(error) and "E-SIZE" not in str(error):
+        if not any(code in str(error) for code in ("E-LATER", "E-SIZE", "E-AMBIGUOUS")):
             raise
         event(f"refused: {str(error)[:60]}")
         return
+    event("answered")
     engine = Engine(graph)
+    instants: Sequence[int] = range(graph.end + 1)
+    if emit.endswith("Event"):
+        assert set(found) <= events_of(query.cypher, graph)
+        instants = sorted(events_of(query.cypher, graph))
     expected: list[Row] = []
-    for instant in range(graph.end + 1):
-        if not instant or graph.at(instant) != graph.at(instant - 1):
-            expected = rounded(engine.rows(query.kuzu, graph.at(instant)))
-        assert rounded(found.get(instant, ())) == expected, instant
+    before: object = None
+    for instant in instants:
+        if before != (before := graph.at(instant)):
+            # Kuzu 0.11.3 loses rows of a UNION of distinct rows, so its parts are evaluated alone.
+            rows = [
+                row for part in query.kuzu.split(" UNION ") for row in engine.rows(part, before)
+            ]
+            expected = expected_of(query, rows)
+        assert said(query, found.get(instant, ())) == expected, instant
 
 
-@given(query=queries(), graph=graphs(), seed=SEEDS, emit=st.booleans())
+@given(query=queries(), graph=graphs(), seed=SEEDS, emit=REPORTS)
 @examples(25)
-def test_answers_are_those_of_kuzu(query: Texts, graph: Graph, seed: int, emit: bool) -> None:
+def test_answers_are_those_of_kuzu(query: Texts, graph: Graph, seed: int, emit: str) -> None:
     check(query, graph, seed, emit=emit)
 
 
 @pytest.mark.long
-@given(query=queries(), graph=graphs(), seed=SEEDS, emit=st.booleans())
+@given(query=queries(), graph=graphs(), seed=SEEDS, emit=REPORTS)
 @examples(150)
 def test_answers_of_many_queries_are_those_of_kuzu(
-    query: Texts, graph: Graph, seed: int, emit: bool
+    query: Texts, graph: Graph, seed: int, emit: str
+) -> None:
+    check(query, graph, seed, emit=emit)
+
+
+@pytest.mark.soak
+@given(query=queries(), graph=graphs(), seed=SEEDS, emit=REPORTS)
+@examples(6_000)
+def test_answers_of_thousands_of_queries_are_those_of_kuzu(
+    query: Texts, graph: Graph, seed: int, emit: str
 ) -> None:
     check(query, graph, seed, emit=emit)
 
@@ -82,9 +147,7 @@ SHORTEST = [
 ]
 
 
-@given(query=st.sampled_from(SHORTEST), graph=graphs(), seed=SEEDS, emit=st.booleans())
+@given(query=st.sampled_from(SHORTEST), graph=graphs(), seed=SEEDS, emit=REPORTS)
 @examples(20)
-def test_shortest_paths_are_those_of_kuzu(
-    query: Texts, graph: Graph, seed: int, emit: bool
-) -> None:
+def test_shortest_paths_are_those_of_kuzu(query: Texts, graph: Graph, seed: int, emit: str) -> None:
     check(query, graph, seed, emit=emit)

@@ -28,6 +28,30 @@ def test_the_clauses_of_a_registered_query_are_windows_and_reports() -> None:
     assert [warning.split(":")[0].split()[0] for warning in query.warnings] == ["W-RUN", "W-RUN"]
 
 
+STARTS = [
+    ("STARTING AT 90", "Latest", "1 Event", Emit("exit", None, events=1, start=90)),
+    ("STARTING AT 1970-01-01T00:02:00Z", "Earliest", "PT1M", Emit("exit", 60, start=120)),
+    (
+        "STARTING AT Earliest",
+        "1970-01-01T01:00+00:30",
+        "7 Events",
+        Emit("exit", events=7, start=1800),
+    ),
+    ("", "'1970-01-02'", "30s", Emit("exit", 30, start=86400)),
+]
+
+
+@pytest.mark.parametrize(("at", "start", "every", "emit"), STARTS)
+def test_reports_begin_at_a_time(at: str, start: str, every: str, emit: Emit) -> None:
+    text = (
+        f"REGISTER QUERY q {at} {{ FROM STREAM s STARTING FROM {start} WITH WINDOW RANGE PT1H "
+        f"MATCH (a)-[:K]->(b) RETURN a EMIT ON EXIT EVERY {every} }}"
+    )
+    query = parse(text, "cypher")
+    assert query.emit == emit
+    assert parse(printer.text(query), "rq").emit == emit
+
+
 @pytest.mark.parametrize("text", REFUSED)
 def test_a_refused_text_has_one_clear_message(text: str) -> None:
     with pytest.raises(QueryError) as caught:

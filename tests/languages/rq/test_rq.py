@@ -9,8 +9,9 @@ from lark import logger as lark_logger
 
 from headrace.algebra import regex
 from headrace.algebra.regex import Symbol
+from headrace.algebra.scalar import Literal
 from headrace.algebra.window import Window
-from headrace.languages import detect, parse
+from headrace.languages import QueryError, detect, parse
 from headrace.languages.query.atoms import (
     Atom,
     Constant,
@@ -21,8 +22,8 @@ from headrace.languages.query.atoms import (
     Variable,
 )
 from headrace.languages.query.condition_text import condition_text
-from headrace.languages.query.regular_query import Property, RegularQuery, WindowClause
-from headrace.languages.rq import parser
+from headrace.languages.query.regular_query import Computed, Property, RegularQuery, WindowClause
+from headrace.languages.rq import parser, printer
 from tests.languages.examples import EXAMPLES
 
 NOWHERE = Location(1, 1)
@@ -424,3 +425,38 @@ def test_equal_variables_are_no_cross_product() -> None:
     apart = parse("Answer(x, z) <- a(x, y), b(z, w), y <> z", "rq")
     assert [w.partition(" ")[0] for w in apart.warnings] == ["W-CROSS"]
     assert parse("Answer(x, z) <- a(x, y), b(z, w), y = z", "rq").warnings == ()
+
+
+def test_functions_stand_in_conditions_heads_and_aggregates() -> None:
+    query = parse(
+        "A(x, TEXT_LEFT(e.s, 2) as t, abs(DIVIDE(e.n, 2)) as n, "
+        "sum(CHOOSE(LESS(e.n, 3), 1, 0)) as c) "
+        "<- a(x, y) as e, TEXT_CONTAINS(e.s, 'b,c') = true, IS_KNOWN(e.n) = true, b(y, z)",
+        "rq",
+    )
+    (rule,) = query.rules
+    left = Computed("TEXT_LEFT", (Property("e", "s"), Literal(2)))
+    half = Computed("ABS", (Computed("DIVIDE", (Property("e", "n"), Literal(2))),))
+    assert dict(rule.properties)["t"] == left
+    assert dict(rule.properties)["n"] == half
+    assert [condition_text(one) for one in rule.conditions] == [
+        'TEXT_CONTAINS(e.s, "b,c") = true',
+        "IS_KNOWN(e.n) = true",
+    ]
+    assert parse(printer.text(query), "rq").rules == query.rules
+
+
+def test_a_label_of_the_name_of_a_function_is_in_backquotes() -> None:
+    query = parse("A(x) <- `LESS`(x, y), abs(x, 'u'), count(y, % two terms\n z)", "rq")
+    assert [atom.labels[0].ref for atom in query.rules[0].body if isinstance(atom, EdgeAtom)] == [
+        "LESS", "abs", "count",
+    ]  # fmt: skip
+    assert printer.text(query).startswith('A(x) <- `LESS`(x, y), abs(x, "u"), count(y, z).')
+    assert parse("A(x) <- less(x, y)", "rq").rules
+
+
+def test_a_function_with_other_arguments_is_refused() -> None:
+    with pytest.raises(QueryError, match=r"E-FUNC 1:23: TEXT_LEFT: it takes 2 arguments"):
+        parse("A(x) <- a(x, y) as e, TEXT_LEFT(e.s) = 'a'", "rq")
+    with pytest.raises(QueryError, match=r"E-FUNC 1:23: TEXT_PART: it takes 2 to 3 arguments"):
+        parse("A(x) <- a(x, y) as e, TEXT_PART(e.s) = 'a'", "rq")

@@ -41,6 +41,25 @@ CATALOG = Catalog({"s": STREAM})
             "R[entering every 2](U[Answer](W[9,6](a), W[9,4](b)))",
         ),
         (
+            # a is under the longest of its windows, and the condition chooses no events
+            "Answer(x, y) <- a[n > 1](x, y), b(y, z), a[WINDOW 20](x, z). "
+            "WINDOW 9 EMIT ON EXIT EVERY 2 EVENTS STARTING AT 7",
+            "R[exit every 2 events  from 7](J[src1,trg1,Answer ; trg1=src2 & src1=src3 & trg2=trg3]"
+            "(C[c1,c2](F[c3 > 1](W[9](a(n)))), W[9](b), W[20](a)), W[20](a), W[9](b))",
+        ),
+        (
+            "Answer(x, count(*) as n) <- a(x, y). WINDOW 9 EMIT ON ENTERING EVERY 1 EVENT",
+            "R[entering every 1 event](A[c0 ; count(*) ; retracts](W[9](a(n,t,ts))), W[9](a))",
+        ),
+        (
+            "Answer(x, count(*) as n) <- a(x, y). WINDOW 9 EMIT SNAPSHOT EVERY 3 STARTING AT 6",
+            "R[snapshot every 3  from 6](A[c0 ; count(*) ; every 3](W[9](a(n,t,ts))))",
+        ),
+        (
+            "Answer(x, count(*) as n) <- a(x, y). WINDOW 9 EMIT SNAPSHOT EVERY 3 STARTING AT 7",
+            "R[snapshot every 3  from 7](A[c0 ; count(*) ; retracts](W[9](a(n,t,ts))))",
+        ),
+        (
             "Answer(x, count(*) as n) <- a(x, y). Answer(y, count(*) as n) <- b+(x, y). WINDOW 9",
             "A[c1 ; count(c2)](U(C[0, c0, 0, c0, c1, c2, c3, c4](W[9](a(n,t,ts))), "
             "C[1, c1, 0, c0, c1, 0, 0, 0](P[Answer;b+](W[9](b)))))",
@@ -70,6 +89,10 @@ def test_the_algebra_of_answers(query: str, algebra: str) -> None:
             "Answer(x, collect(distinct e.n) as ns, collect(y) as ys) <- a(x, y) as e. WINDOW 9",
         ),
         (
+            "SELECT x, latest(e.n) AS m MATCH (x)-[e:a]->(y) ON s WINDOW (9)",
+            "Answer(x, latest(e.n, e.ts) as m) <- a(x, y) as e. WINDOW 9",
+        ),
+        (
             "SELECT x, y, count(e) AS c MATCH (x)-[e:a]->(z), (y)-[:b]->() ON s WINDOW (9) "
             "WHERE (y) = (z) EMIT SNAPSHOT",
             "Answer(x, y, count(*) as c) <- a(x, y) as e, b(y, _). WINDOW 9 EMIT SNAPSHOT",
@@ -86,6 +109,21 @@ def test_gcore_means_what_rules_mean(gcore: str, rules: str) -> None:
     ("query", "code", "message"),
     [
         ("Answer(sum(e.t) as n) <- a(x, y) as e. WINDOW 9", "E-TYPE", "sum is for numbers"),
+        (
+            "Answer(x, collect(y) as ys) <- a(x, y). WINDOW 9 EMIT SNAPSHOT EVERY 2 EVENTS",
+            "E-LATER",
+            "reports at events are not supported with lists in the answer",
+        ),
+        (
+            "Answer(collect(y) as ys) <- a(x, y). WINDOW 9 EMIT SNAPSHOT EVERY 2 STARTING AT 5",
+            "E-LATER",
+            "reports that start between two periods are not supported with lists",
+        ),
+        (
+            "Answer(x, y, p) <- shortest x a+ y as p. WINDOW 9 EMIT SNAPSHOT EVERY 1 EVENT",
+            "E-LATER",
+            "reports at events are not supported with shortest paths at instants",
+        ),
         ("Answer(x + 1 as n) <- a(x, y). WINDOW 9", "E-TYPE", "arithmetic is for numbers"),
         ("Answer(min(e.z) as n) <- a(x, y) as e. WINDOW 9", "E-UNKNOWN", "no property z"),
         (
@@ -119,6 +157,18 @@ def test_gcore_means_what_rules_mean(gcore: str, rules: str) -> None:
             "differ",
         ),
         ("SELECT x, count(*) MATCH (x)-[:a]->() ON s WINDOW (9)", "E-SYNTAX", "needs a name"),
+        ("Answer(x, latest(y) as n) <- a(x, y). WINDOW 9", "E-AGG", "needs a time"),
+        (
+            "Answer(latest(e.n + f.n) as n) <- a(x, y) as e, a(y, z) as f. WINDOW 9",
+            "E-AGG",
+            "of several edges",
+        ),
+        ("Answer(x) <- a(x, y) as e, latest(e.n) > 1. WINDOW 9", "E-AGG", "head by itself"),
+        ("Answer(latest(e.n, e.z) as n) <- a(x, y) as e. WINDOW 9", "E-UNKNOWN", "no property z"),
+        ("Answer(latest(e) as n) <- a(x, y) as e. WINDOW 9", "E-AGG", "needs a time"),
+        ("Answer(latest(e, e.ts) as n) <- a(x, y) as e. WINDOW 9", "E-PROPERTY", "edge"),
+        ("Answer(sum(e.n, e.ts) as n) <- a(x, y) as e. WINDOW 9", "E-SYNTAX", "cannot stand"),
+        ("SELECT sum(e.n, e.n) AS n MATCH ()-[e:a]->() ON s WINDOW (9)", "E-SYNTAX", "argument"),
     ],
 )
 def test_invalid_aggregates_and_reports_are_refused(query: str, code: str, message: str) -> None:

@@ -745,6 +745,7 @@ export interface components {
              *       "evaluate": "eager",
              *       "feedback": true,
              *       "parallelism": 1,
+             *       "parameters": {},
              *       "path_semantics": "arbitrary",
              *       "sample": true,
              *       "simple_budget": 1000000
@@ -1367,6 +1368,7 @@ export interface components {
              *       "evaluate": "eager",
              *       "feedback": true,
              *       "parallelism": 1,
+             *       "parameters": {},
              *       "path_semantics": "arbitrary",
              *       "sample": true,
              *       "simple_budget": 1000000
@@ -1474,6 +1476,14 @@ export interface components {
              * @default 1
              */
             readonly parallelism?: number;
+            /**
+             * Parameters
+             * @description the values of the parameters of a query in Cypher, by their names without $
+             * @default {}
+             */
+            readonly parameters?: {
+                readonly [key: string]: boolean | number | string | readonly (boolean | number | string | null)[] | null;
+            };
             /**
              * Path Semantics
              * @description simple: only paths that repeat no vertex; trail: only paths that repeat no edge

@@ -13,6 +13,14 @@ it("a map is only there for a graph that reaches beyond the view", () => {
   expect(map.frame).toEqual({ x: 84, y: 0, width: 60, height: 40 });
 });
 
+it("a map stands below a narrow view, where it would cover boxes", () => {
+  const at = { x: 0, y: 0, scale: 1 };
+  expect(minimapOf({ width: 900, height: 900 }, VIEW, at)!.below).toBe(false);
+  const map = minimapOf({ width: 900, height: 900 }, { width: 390, height: 400 }, at)!;
+  expect(map.below).toBe(true);
+  expect(map.height).toBe(64);
+});
+
 it("a map is small in a small view", () => {
   const at = { x: 0, y: 0, scale: 1 };
   expect(minimapOf({ width: 900, height: 300 }, { width: 300, height: 300 }, at)!.width).toBeCloseTo(90);

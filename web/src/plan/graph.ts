@@ -54,7 +54,12 @@ export function planBoxes(
     if (node === undefined || own === undefined)
       throw new Error(`the picture has a box ${box.id} that is not a node`);
     const below = visible.below.get(box.id) ?? [];
-    const figure = below.length ? { ...own, lines: [...own.lines, collapsedText(plan, below)] } : own;
+    const merged = visible.merged.get(box.id) ?? [];
+    const more = [
+      ...(merged.length ? [mergedText(plan, [box.id, ...merged])] : []),
+      ...(below.length ? [collapsedText(plan, below)] : []),
+    ];
+    const figure = more.length ? { ...own, lines: [...own.lines, ...more] } : own;
     const { distribution } = node.properties;
     const slim = SLIM.has(box.operator) && !below.length;
     const said = [
@@ -82,9 +87,17 @@ export function planBoxes(
 }
 
 function collapsedText(plan: PlanDocument, below: readonly number[]): string {
+  return `▸ ${number(below.length)} ${plural(below.length, "operator")} below, ${partOfCost(plan, below)}`;
+}
+
+/** The line of a union that stands for further ones. */
+export function mergedText(plan: PlanDocument, unions: readonly number[]): string {
+  return `${number(unions.length)} unions in one, ${partOfCost(plan, unions)}`;
+}
+
+function partOfCost(plan: PlanDocument, ids: readonly number[]): string {
   const of = shares(plan.nodes.map(({ estimate }) => estimate.cost));
-  const part = below.reduce((sum, id) => sum + of[id]!, 0);
-  return `▸ ${number(below.length)} ${plural(below.length, "operator")} below, ${share(part, 1)} of the cost`;
+  return `${share(ids.reduce((sum, id) => sum + of[id]!, 0), 1)} of the cost`;
 }
 
 export function planLines(

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { DrawnPlan } from "./drawn";
 import { figuresOf } from "./figures";
-import { flowText } from "./graph";
+import { flowText, mergedText } from "./graph";
 import { contrasts, corresponding } from "./linking";
 import { textRows } from "./textPlan";
 import { visiblePart } from "./visible";
@@ -53,6 +53,44 @@ const JOIN = drawn(
 const NONE = { enforcers: false, collapsed: new Set<number>() };
 const lines = (plan: DrawnPlan, shown: Parameters<typeof visiblePart>[1]) =>
   visiblePart(plan.plan, shown).flows.map(({ from, to, through }) => [from, ...through, to].join("-"));
+
+/** scan a → union ← union ← scans b and c; the inner union through TO_KERNEL. */
+const UNIONS = drawn(
+  ["WSCAN", [], 20, "a"],
+  ["WSCAN", [], 20, "b"],
+  ["WSCAN", [], 20, "c"],
+  ["UNION", [1, 2]],
+  ["TO_KERNEL", [3]],
+  ["UNION", [0, 4]],
+);
+
+describe("unions of unions", () => {
+  it("are drawn as one, with the enforcers between them on the lines", () => {
+    expect(lines(UNIONS, NONE)).toEqual(["0-5", "1-4-5", "2-4-5"]);
+    const visible = visiblePart(UNIONS.plan, NONE);
+    expect([...visible.merged]).toEqual([[5, [3]]]);
+    expect(new Set(visible.flows.map(({ id }) => id)).size).toBe(3);
+    expect(mergedText(UNIONS.plan, [5, 3])).toBe("2 unions in one, 3% of the cost");
+  });
+
+  it("have boxes where enforcers do, and where one is selected", () => {
+    expect(lines(UNIONS, { ...NONE, enforcers: true })).toContain("3-4");
+    expect(lines(UNIONS, { ...NONE, keep: new Set([3]) })).toEqual(["1-3", "2-3", "0-5", "3-4-5"]);
+  });
+
+  it("are drawn alone where others read them, or where they cost much", () => {
+    const read = drawn(["WSCAN", []], ["UNION", [0, 0]], ["UNION", [0, 1]], ["UNION", [1, 2]]);
+    expect(visiblePart(read.plan, NONE).nodes).toContain(1);
+    const dear = drawn(["WSCAN", []], ["UNION", [0, 0], 9], ["UNION", [0, 1]]);
+    expect(visiblePart(dear.plan, NONE).nodes).toContain(1);
+  });
+
+  it("are counted as below a collapsed operator only if they are left out", () => {
+    const { below, nodes } = visiblePart(UNIONS.plan, { ...NONE, collapsed: new Set([5]) });
+    expect([...nodes]).toEqual([5]);
+    expect(below.get(5)).toHaveLength(5);
+  });
+});
 
 describe("the part of a plan that is drawn", () => {
   it("has enforcers on its lines, and the answer in a box", () => {

@@ -11,7 +11,7 @@ const RQ_WORDS = words(
     "offset optional shortest",
 );
 /** Keywords of RQ that are names if they stand alone. */
-const RQ_PHRASES = /^(?:different\s+edges|all\s+shortest)\b/i;
+const RQ_PHRASES = /^(?:different\s+edges|all\s+shortest|starting\s+at)\b/i;
 const GCORE_WORDS = words(
   "select construct match on window slide where and or not as union optional path emit every " +
     "snapshot entering exit distinct exists graph view true false all shortest case",
@@ -20,12 +20,12 @@ const CYPHER_WORDS = words(
   "match optional where with within return distinct as and or xor not in starts ends contains is null " +
     "true false order by asc ascending desc descending skip limit union all emit on entering exit " +
     "snapshot every into exists register query starting at from stream window range earliest latest " +
-    "shortestpath allshortestpaths",
+    "shortestpath allshortestpaths unwind case when then else end construct create graph",
 );
 /** Whether RQ reads a word as a keyword, so that a label of this name needs backquotes. */
 export const isRqWord = (word: string): boolean => RQ_WORDS.has(word.toLowerCase());
 
-const FUNCTIONS = words("count sum avg min max collect abs length nodes relationships");
+const FUNCTIONS = words("count sum avg min max collect latest abs length nodes relationships");
 
 export interface State {
   comment: boolean;
@@ -63,11 +63,16 @@ function parser(keywords: ReadonlySet<string>, gcore: boolean): StreamParser<Sta
       state.after = "";
       if (stream.match(/^"(?:[^"\\]|\\.)*"?|^'(?:[^'\\]|\\.)*'?/)) return "string";
       if (stream.match(/^`(?:[^`]|``)+`?/)) return "typeName";
+      if (stream.match(/^\d+(?=\s+events?\b)/i)) {
+        state.after = "count";
+        return "number";
+      }
       if (stream.match(/^\d+(?:\.\d+)?(?:[eE][+-]?\d+)?[A-Za-zµ]*/)) return "number";
       if (!gcore && stream.match(RQ_PHRASES)) return "keyword";
       if (stream.match(/^\??[\p{L}_][\p{L}\p{N}_]*/u)) {
         const word = stream.current();
         const small = word.toLowerCase();
+        if (before === "count") return "keyword";
         if (before === "." || word.startsWith("?")) return "propertyName";
         if (FUNCTIONS.has(small) && stream.match(/^\s*\(/, false)) return "keyword";
         if (keywords.has(small) && !(gcore ? false : stream.match(/^\s*(?:\(|,|<-)/, false)))
@@ -103,7 +108,7 @@ export const COLOURINGS: Readonly<Record<string, Colouring>> = {
     parser: parser(RQ_WORDS, false),
     keywords: [
       ...["WINDOW", "SLIDE", "ON", "EMIT", "SNAPSHOT", "ENTERING", "EXIT", "EVERY"],
-      ...["ORDER BY", "ASC", "DESC", "LIMIT", "OFFSET", "DIFFERENT EDGES"],
+      ...["EVENT", "EVENTS", "STARTING AT", "ORDER BY", "ASC", "DESC", "LIMIT", "OFFSET", "DIFFERENT EDGES"],
       ...["as", "and", "not", "optional", "shortest", "all shortest", "distinct", ...FUNCTIONS],
     ],
     beginning: null,
@@ -123,8 +128,10 @@ export const COLOURINGS: Readonly<Record<string, Colouring>> = {
       ...["MATCH", "OPTIONAL", "WHERE", "WITH", "WITHIN", "RETURN", "DISTINCT", "AS", "UNION", "ALL"],
       ...["AND", "OR", "XOR", "NOT", "IN", "STARTS WITH", "ENDS WITH", "CONTAINS", "IS", "NULL", "EXISTS"],
       ...["ORDER", "BY", "ASC", "ASCENDING", "DESC", "DESCENDING", "SKIP", "LIMIT", "true", "false"],
+      ...["UNWIND", "CASE", "WHEN", "THEN", "ELSE", "END"],
       ...["REGISTER", "QUERY", "STARTING", "AT", "FROM", "FROM STREAM", "WITH WINDOW", "RANGE", "INTO"],
-      ...["EARLIEST", "LATEST", "EMIT", "ON", "ENTERING", "EXIT", "SNAPSHOT", "EVERY"],
+      ...["EARLIEST", "LATEST", "EMIT", "ON", "ENTERING", "EXIT", "SNAPSHOT", "EVERY", "CONSTRUCT CREATE", "GRAPH"],
+      ...["EVENT", "EVENTS", "UNWIND", "CASE", "WHEN", "THEN", "ELSE", "END"],
       ...["shortestPath", "allShortestPaths", ...FUNCTIONS],
     ],
     beginning:

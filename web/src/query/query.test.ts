@@ -116,6 +116,21 @@ describe("the editor colours", () => {
       SLIDE: "keyword",
     });
   });
+  it("the number of events between reports", () => {
+    for (const language of ["rq", "cypher"])
+      for (const [number, word] of [
+        ["1", "Event"],
+        ["20", "events"],
+      ])
+        expect(words(language, `EMIT SNAPSHOT EVERY ${number} ${word}`)).toMatchObject({
+          [number!]: "number",
+          [word!]: "keyword",
+        });
+    expect(words("rq", "Answer(x, y) <- events(x, y)")["events"]).toBe("typeName");
+    expect(words("cypher", "RETURN events")["events"]).toBe("variableName");
+    for (const language of ["rq", "cypher"])
+      expect(COLOURINGS[language]!.keywords).toEqual(expect.arrayContaining(["EVENT", "EVENTS"]));
+  });
   it("names that are keywords elsewhere", () => {
     expect(words("rq", "Answer(x, y) <- window(x, y)")["window"]).toBe("typeName");
     const names = "different edges all optional shortest".split(" ");

@@ -1,0 +1,50 @@
+"""The parts of expressions, and expressions with other parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, TypeGuard, TypeVar, get_args
+
+from .syntax import Expression
+
+Tree = TypeVar("Tree")
+_EXPRESSIONS: tuple[type, ...] = get_args(Expression)
+
+
+def parts_of(tree: Any) -> Iterator[Expression]:
+    """The expressions directly in a tree, in the order of its fields."""
+    if isinstance(tree, tuple):
+        for part in tree:
+            yield from _outermost(part)
+    elif is_dataclass(tree):
+        for field in fields(tree):
+            yield from _outermost(getattr(tree, field.name))
+
+
+def _outermost(tree: Any) -> Iterator[Expression]:
+    if _is_expression(tree):
+        yield tree
+    else:
+        yield from parts_of(tree)
+
+
+def _is_expression(tree: Any) -> TypeGuard[Expression]:
+    return isinstance(tree, _EXPRESSIONS)
+
+
+def with_parts(tree: Tree, change: Callable[[Expression], Expression]) -> Tree:
+    """The tree with other expressions in place of those directly in it."""
+    if isinstance(tree, tuple):
+        return tuple(_changed(part, change) for part in tree)  # type: ignore[return-value]
+    if not is_dataclass(tree):
+        return tree
+    values = {field.name: getattr(tree, field.name) for field in fields(tree)}
+    changed = {name: _changed(value, change) for name, value in values.items()}
+    if all(changed[name] is value for name, value in values.items()):
+        return tree
+    return replace(tree, **changed)  # type: ignore[type-var]
+
+
+def _changed(tree: Any, change: Callable[[Expression], Expression]) -> Any:
+    return change(tree) if _is_expression(tree) else with_parts(tree, change)

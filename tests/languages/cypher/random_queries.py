@@ -1,0 +1,212 @@
+"""Random Cypher queries: MATCHes, OPTIONAL MATCH, WITH, and what they return."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from hypothesis import strategies as st
+
+from tests.languages.cypher.drawing import (
+    Scope,
+    Texts,
+    clause_of,
+    conditions_over,
+    patterns,
+    tests_of_patterns,
+)
+
+AGGREGATES = ("count", "sum", "avg", "min", "max")
+LISTS = ("collect(", "collect(DISTINCT ")
+
+
+@dataclass
+class Body:
+    """The clauses of a query before its RETURN.
+
+    Attributes:
+        scope: what they bind.
+        clauses: their texts.
+        values: the properties that may be read, of relationships first.
+    """
+
+    scope: Scope
+    clauses: list[Texts] = field(default_factory=list)
+    values: list[str] = field(default_factory=list)
+
+
+@st.composite
+def bodies(draw: st.DrawFn, *, counted: bool) -> Body:
+    """One or two MATCHes, perhaps with OPTIONAL MATCH; ``counted`` if an aggregate follows."""
+    scope = Scope()
+    body = Body(scope)
+    sizes = draw(st.sampled_from([(1,), (2,), (3,), (1, 1), (2, 1)]))
+    for number, most in enumerate(sizes):
+        pattern, needed = draw(patterns(scope, most, start=number > 0, counted=counted))
+        where = []
+        if draw(st.booleans()):
+            where.append(draw(conditions_over(scope)))
+        if draw(st.integers(0, 2)) == 0:
+            where.append(draw(tests_of_patterns(scope)))
+        body.clauses.append(clause_of("MATCH", [pattern], needed, where))
+    before = list(scope.relationships)
+    if sum(sizes) < 3 and draw(st.booleans()):
+        known = set(scope.labels)
+        most = 3 - sum(sizes)
+        pattern, needed = draw(patterns(scope, most, start=True, paths=not counted))
+        body.clauses.append(clause_of("OPTIONAL MATCH", [pattern], needed, []))
+        scope.optional |= set(scope.labels) - known
+    optional = [name for name in scope.relationships if name not in before]
+    body.values = [*(f"{name}.w" for name in (*before, *optional)), *scope.properties]
+    return body
+
+
+Ending = Callable[[st.DrawFn, Body], Texts]
+"""Draws the last clauses of a query from its body."""
+
+
+def _returned(items: Sequence[Texts], *, distinct: bool) -> Texts:
+    said, kuzu = (", ".join(of) for of in zip(*[(i.cypher, i.kuzu) for i in items], strict=True))
+    return Texts(f"RETURN {said}", f"RETURN {'DISTINCT ' * distinct}{kuzu}")
+
+
+def _keyed(key: str, calls: Sequence[Texts]) -> Texts:
+    named = [Texts(f"{c.cypher} AS c{k}", f"{c.kuzu} AS c{k}") for k, c in enumerate(calls)]
+    return _returned([Texts(f"{key} AS a", f"{key}.id AS a"), *named], distinct=False)
+
+
+def _key(draw: st.DrawFn, body: Body) -> str:
+    return draw(st.sampled_from(body.scope.nodes))
+
+
+def _rows(draw: st.DrawFn, body: Body) -> Texts:
+    """Nodes, and perhaps a property."""
+    several = st.lists(st.sampled_from([*body.scope.labels]), min_size=1, max_size=3, unique=True)
+    items = [Texts(name, f"{name}.id") for name in draw(several)]
+    if body.values:
+        value = draw(st.sampled_from(body.values))
+        items.append(Texts(f"{value} AS v", f"{value} AS v"))
+    return _returned(items, distinct=True)
+
+
+def _node_and_value(draw: st.DrawFn, body: Body) -> Texts:
+    """Two columns that any query has, for UNION."""
+    value = draw(st.sampled_from([*body.values, "7"]))
+    return _returned(
+        [Texts(f"{key} AS x", f"{key}.id AS x") for key in [_key(draw, body)]]
+        + [Texts(f"{value} AS v", f"{value} AS v")],
+        distinct=True,
+    )
+
+
+def _counts(draw: st.DrawFn, body: Body) -> Texts:
+    """Aggregates by a node."""
+    calls = ["count(*)", *(f"{f}({v})" for v in body.values for f in AGGREGATES)]
+    chosen = draw(st.lists(st.sampled_from(calls), min_size=1, max_size=4))
+    return _keyed(_key(draw, body), [Texts(call, call) for call in chosen])
+
+
+def _count_distinct(draw: st.DrawFn, body: Body) -> Texts:
+    """Kuzu 0.11.3 gives wrong counts beside count(DISTINCT ...), so it stands alone."""
+    call = f"count(DISTINCT {draw(st.sampled_from([*body.scope.labels]))}"
+    return _keyed(_key(draw, body), [Texts(f"{call})", f"{call}.id)")])
+
+
+def _lists(draw: st.DrawFn, body: Body) -> Texts:
+    """A list by a node."""
+    value = draw(st.sampled_from([*body.values, "7"]))
+    call = f"{draw(st.sampled_from(LISTS))}{value})"
+    return replace(_keyed(_key(draw, body), [Texts(call, call)]), lists=(1,))
+
+
+def _first(draw: st.DrawFn, body: Body) -> Texts:
+    """The first rows in an order, of rows or of counts."""
+    if draw(st.booleans()):
+        of, names = _keyed(_key(draw, body), [Texts("count(*)", "count(*)")]), ("a", "c0")
+    else:
+        of, names = _node_and_value(draw, body), ("x", "v")
+    chosen = draw(st.lists(st.sampled_from([0, 1]), max_size=2, unique=True))
+    order = tuple((column, draw(st.booleans())) for column in chosen)
+    skip, limit = draw(st.sampled_from([0, 0, 1, 2])), draw(st.integers(1, 3))
+    said = ", ".join(f"{names[column]}{' DESC' * descends}" for column, descends in order)
+    text = f"{of.cypher}{f' ORDER BY {said}' if said else ''}{f' SKIP {skip}' if skip else ''}"
+    return Texts(f"{text} LIMIT {limit}", of.kuzu, (order, skip, limit))
+
+
+def _after_having(draw: st.DrawFn, body: Body) -> Texts:
+    """A MATCH from the nodes with more than one row."""
+    key = _key(draw, body)
+    grouped = f"WITH {key}, count(*) AS n WHERE n > 1"
+    return _matched_again(draw, body, key, Texts(grouped, grouped), "n + 1")
+
+
+def _after_limit(draw: st.DrawFn, body: Body) -> Texts:
+    """A MATCH from the first nodes."""
+    key, limit = _key(draw, body), draw(st.integers(1, 2))
+    down = draw(st.sampled_from(["", " DESC"]))
+    first = Texts(
+        f"WITH DISTINCT {key} ORDER BY {key}{down} LIMIT {limit}",
+        f"WITH DISTINCT {key} ORDER BY {key}.id{down} LIMIT {limit}",
+    )
+    return _matched_again(draw, body, key, first, "1")
+
+
+def _after_values(draw: st.DrawFn, body: Body) -> Texts:
+    """A MATCH beside a value that a WITH computes."""
+    key = _key(draw, body)
+    value = draw(st.sampled_from([*body.values, "2"]))
+    named = f"WITH {key}, {value} + 1 AS n WHERE n > 2"
+    return _matched_again(draw, body, key, Texts(named, named), "n", distinct=True)
+
+
+def _matched_again(
+    draw: st.DrawFn, body: Body, key: str, given: Texts, value: str, *, distinct: bool = False
+) -> Texts:
+    after = Scope({key: body.scope.labels[key]}, set(), [], body.scope.count)
+    pattern, needed = draw(patterns(after, 1, start=True))
+    match = clause_of("MATCH", [pattern], needed, [])
+    last = draw(st.sampled_from(after.nodes))
+    nodes = [Texts(f"{key} AS a", f"{key}.id AS a"), Texts(f"{last} AS b", f"{last}.id AS b")]
+    found = _returned([*nodes, Texts(f"{value} AS m", f"{value} AS m")], distinct=distinct)
+    parts = (given, match, found)
+    return Texts(" ".join(p.cypher for p in parts), " ".join(p.kuzu for p in parts))
+
+
+def _counts_of_counts(draw: st.DrawFn, body: Body) -> Texts:
+    """How many nodes have a count."""
+    text = f"WITH {_key(draw, body)}, count(*) AS n RETURN n, count(*) AS nodes"
+    return Texts(text, text)
+
+
+ENDINGS: dict[str, tuple[Ending, bool]] = {
+    "rows": (_rows, False),
+    "counts": (_counts, True),
+    "count distinct": (_count_distinct, False),
+    "lists": (_lists, True),
+    "first rows": (_first, True),
+    "after having": (_after_having, True),
+    "after limit": (_after_limit, False),
+    "after values": (_after_values, False),
+    "counts of counts": (_counts_of_counts, True),
+}
+"""What follows a body, by name; and whether an aggregate counts its rows."""
+
+
+@st.composite
+def queries(draw: st.DrawFn) -> Texts:
+    """A small query, or two joined by UNION."""
+    name = draw(st.sampled_from([*ENDINGS, "union"]))
+    if name == "union":
+        one, other = (_ended(draw, _node_and_value, counted=False) for _ in range(2))
+        return Texts(f"{one.cypher} UNION {other.cypher}", f"{one.kuzu} UNION {other.kuzu}")
+    ending, counted = ENDINGS[name]
+    return _ended(draw, ending, counted=counted)
+
+
+def _ended(draw: st.DrawFn, ending: Ending, *, counted: bool) -> Texts:
+    body = draw(bodies(counted=counted))
+    last = ending(draw, body)
+    parts = [*body.clauses, last]
+    return replace(
+        last, cypher=" ".join(p.cypher for p in parts), kuzu=" ".join(p.kuzu for p in parts)
+    )
