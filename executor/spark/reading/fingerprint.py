@@ -35,6 +35,8 @@ def fingerprint(inputs: Inputs) -> list[FileState]:
                 "columns": dict(file.columns),
                 "properties": dict(file.properties),
             }
+            if file.format != "graph":
+                del reading["layout"]  # checkpoints of earlier versions do not have it
             described.append(
                 {
                     "stream": stream,
