@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from headrace.algebra.physical import Coalesce, HashJoin, SPath
+from headrace.algebra.physical import Coalesce, HashJoin, SemiJoin, SPath
 from headrace.algebra.plan import PhysicalPlan
 from headrace.executor import local
 from tests.oracles.judgement import (
@@ -176,7 +176,7 @@ def test_no_operator_of_the_direct_approach_reads_deletions(case: Case, seed: in
     of = deleting(case, seed)
     for plan in plans_of(optimized(case, deletions=of.streams), most=6, seed=seed):
         for node in plan.nodes:
-            if isinstance(node.operator, HashJoin | SPath | Coalesce):
+            if isinstance(node.operator, HashJoin | SemiJoin | SPath | Coalesce):
                 below = {plan.nodes[i].properties.update_pattern for i in node.inputs}
                 assert (node.operator.update_pattern is not None) is ("with_deletions" in below)
                 assert "marked" not in below
