@@ -64,7 +64,8 @@ def deleting(edges: pa.Table, share: float, within: int, seed: int = 1) -> pa.Ta
     later = pc.add(gone["ts"], pa.array(random.integers(1, within + 1, len(gone))))
     gone = gone.set_column(gone.schema.get_field_index("ts"), "ts", later)
     parts = [
-        rows.append_column("op", pa.array([op] * len(rows))) for rows, op in ((edges, "+"), (gone, "-"))
+        rows.append_column("op", pa.array([op] * len(rows)))
+        for rows, op in ((edges, "+"), (gone, "-"))
     ]
     # Edges come before deletions of the same ts: "+" before "-".
     return pa.concat_tables(parts).sort_by([("ts", "ascending"), ("op", "ascending")])

@@ -60,9 +60,7 @@ class Stores(NamedTuple):
 def _reach_row(reaches: Rows, columns: IntArray, i: int, key_columns: IntArray) -> int:
     """The row of the reach of batch row ``i``, or EMPTY."""
     hashed = hash_in(columns, i, key_columns)
-    slot = find_row(
-        reaches.values, reaches.rows, reaches.columns, columns, i, key_columns, hashed
-    )
+    slot = find_row(reaches.values, reaches.rows, reaches.columns, columns, i, key_columns, hashed)
     return row_at(reaches.values, slot)
 
 

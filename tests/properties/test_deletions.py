@@ -21,11 +21,12 @@ from tests.oracles.judgement import (
     without_ends,
     wrong_reports,
 )
-from tests.oracles.query import text
+from tests.oracles.query import Atom, Rule, Var, text
 from tests.oracles.snapshot import Edge, Truth
 from tests.properties.plans import THOROUGH, optimized, plans_of, read_back
 from tests.properties.running import rows_of_edges, shown
 from tests.strategies.amount import examples
+from tests.strategies.existence import existence_cases
 from tests.strategies.named import NAMED
 from tests.strategies.properties import property_cases
 from tests.strategies.queries import Case, cases
@@ -120,6 +121,48 @@ def check(of: Deleting, plans: Sequence[PhysicalPlan]) -> None:
 def test_plans_of_random_queries_retract_what_deletions_end(case: Case, seed: int) -> None:
     of = deleting(case, seed)
     found = optimized(case, deletions=of.streams)
+    check(of, [read_back(plan) for plan in plans_of(found, most=6, seed=seed)])
+
+
+EXISTENCE = (
+    Rule(
+        "Answer",
+        ("x", "y"),
+        (
+            Atom("a", Var("x"), Var("y")),
+            Atom("b", Var("y"), Var("z")),
+            Atom("c", Var("w"), Var("x")),
+        ),
+    ),
+)
+
+
+@given(case=cases(st.just(EXISTENCE)), seed=SEEDS, partitions=st.integers(1, 3))
+@examples(8)
+def test_semi_joins_retract_what_deletions_end(case: Case, seed: int, partitions: int) -> None:
+    of = deleting(case, seed)
+    options = replace(THOROUGH, parallelism=partitions)
+    found = optimized(case, options, deletions=of.streams)
+    plans = [plan for plan in found.plans.sample(60, seed) if _semi_joins(plan)][:4]
+    assert plans and all(
+        join.update_pattern == "with_deletions" for plan in plans for join in _semi_joins(plan)
+    )
+    check(of, [read_back(plan) for plan in plans])
+
+
+def _semi_joins(plan: PhysicalPlan) -> list[SemiJoin]:
+    return [node.operator for node in plan.nodes if isinstance(node.operator, SemiJoin)]
+
+
+@pytest.mark.long
+@given(case=existence_cases(), seed=SEEDS, partitions=st.integers(1, 3))
+@examples(15)
+def test_plans_over_existence_retract_what_deletions_end(
+    case: Case, seed: int, partitions: int
+) -> None:
+    of = deleting(case, seed)
+    options = replace(THOROUGH, parallelism=partitions)
+    found = optimized(case, options, deletions=of.streams)
     check(of, [read_back(plan) for plan in plans_of(found, most=6, seed=seed)])
 
 
