@@ -117,7 +117,7 @@ def _enter_right(h: IntArray, stores: Stores, batch: Input, j: int) -> None:
     else:
         entry = bag.take(keys, columns, j, ~exp)
         at = _reach_row(reaches, columns, j, keys.columns)
-        if entry == EMPTY or at == EMPTY:
+        if EMPTY in (entry, at):
             return
         first = first_of(keys, columns, j, keys.columns, hashed)
         field = reaches.columns.shape[0] + EXPIRY

@@ -52,7 +52,7 @@ def test_a_join_that_keeps_variables_of_both_inputs_is_no_semi_join() -> None:
 def test_over_deletions_semi_joins_are_variants_below_coalesce() -> None:
     found = searched(STAR, deletions=True)
     joins = [n.operator for n in found.plan.nodes if isinstance(n.operator, SemiJoin)]
-    assert joins and all(join.update_pattern == "with_deletions" for join in joins)
+    assert {join.update_pattern for join in joins} == {"with_deletions"}
     assert found.plan.nodes[found.plan.root].op == "COALESCE"
 
 

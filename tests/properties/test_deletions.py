@@ -144,7 +144,8 @@ def test_semi_joins_retract_what_deletions_end(case: Case, seed: int, partitions
     options = replace(THOROUGH, parallelism=partitions)
     found = optimized(case, options, deletions=of.streams)
     plans = [plan for plan in found.plans.sample(60, seed) if _semi_joins(plan)][:4]
-    assert plans and all(
+    assert plans
+    assert all(
         join.update_pattern == "with_deletions" for plan in plans for join in _semi_joins(plan)
     )
     check(of, [read_back(plan) for plan in plans])
