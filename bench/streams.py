@@ -50,6 +50,27 @@ def load(which: tuple[EdgeFile, ...], days: int | None = None) -> pa.Table:
     return edges
 
 
+def deleting(edges: pa.Table, share: float, within: int, seed: int = 1) -> pa.Table:
+    """The edges, a random share of them deleted later, as rows of their own with ``op`` "-".
+
+    Args:
+        edges: the edges, sorted by ts.
+        share: the part of the edges that is deleted.
+        within: the longest time from an edge to its deletion, in seconds.
+        seed: of the choice and of the times.
+    """
+    random = np.random.default_rng(seed)
+    gone = edges.filter(pa.array(random.random(len(edges)) < share))
+    later = pc.add(gone["ts"], pa.array(random.integers(1, within + 1, len(gone))))
+    gone = gone.set_column(gone.schema.get_field_index("ts"), "ts", later)
+    parts = [
+        rows.append_column("op", pa.array([op] * len(rows)))
+        for rows, op in ((edges, "+"), (gone, "-"))
+    ]
+    # Edges come before deletions of the same ts: "+" before "-".
+    return pa.concat_tables(parts).sort_by([("ts", "ascending"), ("op", "ascending")])
+
+
 def catalog_of(which: tuple[EdgeFile, ...]) -> Catalog:
     """The statistics of files, as ``headrace stats`` measures them."""
     return measured_catalog(which)[0]

@@ -102,6 +102,20 @@ its key, and is looked at once more, when its key comes or is prolonged. A row o
 looks up its reach, its key to hold it, and the rows of the key; only the share s2 of them holds a
 new key."""
 
+SEMI_JOIN_WITH_DELETIONS = Formula(
+    None,
+    "r1 r2 p1 p2 d2 s2 c rO Uh Upq Ph CO",
+    "I1 = 2 · Uh + 2 · Upq · log(p1)",
+    "I2 = 2 · Uh + 2 · Upq · log(p2) + s2 · (Uh + Upq · log(d2))",
+    "P = Ph",
+    "E1 = 2 · Uh + 2 · Upq · log(p1)",
+    "E2 = 2 · Uh + 2 · Upq · log(p2) + s2 · (Uh + Upq · log(d2))",
+    "cost = r1 · (I1 + P + E1) + r2 · (2 · P + I2 + E2) + c · P + rO · CO",
+    name="PATTERN by semi-join",
+)
+"""The same over inputs with deletions. All rows of the second input are held, and its keys besides.
+A row that prolongs its key visits all rows of the first input that have it, c visits in all."""
+
 ANTI_JOIN = Formula(
     None,
     "r1 r2 p1 d2 s2 c rO Uh Upq Ph CO",

@@ -180,7 +180,13 @@ def _(
     keys = joins.keys_of(join, right)
     rates = left.arrival_rate, right.arrival_rate
     share = min(keys / rows, 1.0)
-    return formulas.SEMI_JOIN, (*rates, left.population, keys, share, output.arrival_rate)
+    if join.update_pattern is None:
+        return formulas.SEMI_JOIN, (*rates, left.population, keys, share, output.arrival_rate)
+    of_left = [join.bindings[0].index(variable) for variable in join.shared]
+    visits = right.arrival_rate * joins.rows_of_key(of_left, left)
+    return formulas.SEMI_JOIN_WITH_DELETIONS, (
+        *rates, left.population, right.population, keys, share, visits, output.arrival_rate,
+    )  # fmt: skip
 
 
 @COSTS.add(physical.AntiJoin)

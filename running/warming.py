@@ -62,6 +62,7 @@ QUERIES: Final[Sequence[tuple[str, str, PlanningOptions]]] = (
     ("strings", "Answer(x, z) <- a(x, y), b(y, z), c(z, w). WINDOW 20", _BROAD),
     ("strings", "Answer(x, y, z) <- a(x, y), a(z, y). WINDOW 20", PlanningOptions()),
     ("deletions", "Answer(x, y, z) <- a(x, y), a(z, y). WINDOW 20", PlanningOptions()),
+    ("deletions", "Answer(x, y) <- a(x, y), b(y, z). WINDOW 20", PlanningOptions()),
     ("strings", "Answer(x, y) <- a(x, y), not b(y, z). WINDOW 20", PlanningOptions()),
     ("strings", "Answer(x, y, z) <- a(x, y), optional b(y, z). WINDOW 20", PlanningOptions()),
     ("deletions", "Answer(x, y, z) <- a(x, y), optional b(y, z). WINDOW 20", PlanningOptions()),

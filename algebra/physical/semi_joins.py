@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
 from .. import notation
 from ..hashing import hashed_once
 from ..notation import InputNames
-from ..properties import BROADCAST, NOTHING, SINGLE, Distribution, Spread, UpdatePattern
+from ..properties import BROADCAST, NOTHING, SINGLE, Distribution, Spread
 from ..untrusted import MOST_VARIABLES, WIDEST, at_most, between
 from ..values import StreamTypes, Types
-from .base import PhysicalOperator, Repeats, hashed_by, registered, require
-from .joins import HashJoin, named_variables, names_from_inputs
+from .base import DeletionVariant, Repeats, WithDeletions, hashed_by, registered, require
+from .joins import named_variables, names_from_inputs
 from .key_joins import KeyJoin
 
 
 @registered
 @hashed_once
 @dataclass(frozen=True, slots=True)
-class SemiJoin(KeyJoin):
+class SemiJoin(KeyJoin, DeletionVariant):
     """Keeps the rows of the first input while the second has a row with the same shared variables.
 
     The second input is held as its keys alone, each with its latest expiry. A row of the first
@@ -32,11 +32,13 @@ class SemiJoin(KeyJoin):
             share a variable.
         output: the variables of the output columns, all of them of the first input.
         variables: the names of the variables, for people.
+        update_pattern: the variant for inputs with deletions; null without deletions.
     """
 
     bindings: tuple[tuple[int, ...], tuple[int, ...]]
     output: tuple[int, ...]
     variables: tuple[str, ...] = field(default=(), compare=False)
+    update_pattern: WithDeletions = field(default=None, hash=False)
     op: Literal["SEMI_JOIN"] = "SEMI_JOIN"
 
     article: ClassVar[str] = "a semi-join"
@@ -73,11 +75,11 @@ class SemiJoin(KeyJoin):
 
     @property
     def coalesces(self) -> bool:
-        """Whether all columns of the first input are kept."""
-        return set(self.output) == set(self.bindings[0])
+        """Whether all columns of the first input are kept, and no row is retracted."""
+        return self.update_pattern is None and set(self.output) == set(self.bindings[0])
 
     def repeats(self, widths: Sequence[int]) -> Repeats:
-        """Rows that repeat others come only of columns that are left out."""
+        """Rows that repeat others come only of columns left out, and of growth over deletions."""
         return "dropped" if self.coalesces else "extended"
 
     def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
@@ -101,16 +103,6 @@ class SemiJoin(KeyJoin):
         if right != BROADCAST:
             require(bool(first & second), f"{lie}, so that rows to be joined may lie apart")
         return hashed_by([i for i, variable in enumerate(self.output) if variable in first])
-
-    def update_pattern_over(self, inputs: Collection[UpdatePattern]) -> UpdatePattern:
-        """Append-only, over inputs without deletions."""
-        if self.retracted(inputs):
-            raise ValueError(f"{self.op} is not made for deletions")
-        return UpdatePattern.APPEND_ONLY
-
-    def over_deletions(self) -> PhysicalOperator:
-        """HASH_JOIN, whose bags count the rows of a key."""
-        return HashJoin(self.bindings, self.output, self.variables).over_deletions()
 
     def arguments(self, names: InputNames) -> str:
         """``x,y ⋉ y,z → x,y  on y``."""

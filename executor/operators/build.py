@@ -34,7 +34,7 @@ from .path_with_deletions import PathWithDeletions
 from .report import ReportOperator
 from .retraction import RetractOperator
 from .rewindow import RewindowOperator
-from .semi_join import SemiJoinOperator
+from .semi_join import SemiJoinOperator, SemiJoinWithDeletions
 from .shared_index import SharedIndex
 from .shortest_path import ShortestPathOperator
 from .simple_path import SimplePathOperator
@@ -135,9 +135,13 @@ def _(path: physical.SPath | physical.PairPath, site: Site) -> Operator:
     return kind(path, len(site.widths), site.roots(path))
 
 
+@BUILDERS.add(physical.SemiJoin)
+def _(join: physical.SemiJoin, site: Site) -> Operator:
+    return SemiJoinWithDeletions(join) if join.update_pattern else SemiJoinOperator(join)
+
+
 BUILDERS[physical.AntiJoin] = lambda join, site: AntiJoinOperator(join)
 BUILDERS[physical.LeftJoin] = lambda join, site: left_join(join, site.dictionary)
-BUILDERS[physical.SemiJoin] = lambda join, site: SemiJoinOperator(join)
 BUILDERS[physical.MultiwayJoin] = lambda join, site: MultiwayOperator(
     join, site.widths, site.dictionary, site.partition
 )

@@ -134,6 +134,11 @@ def test_semi_joins_are_measured_beside_joins(tmp_path: Path) -> None:
     assert "SEMI_JOIN" in star["operators"]
     assert "SEMI_JOIN" not in reduction["operators"]
     assert star["results"] > 0 < reduction["results"]
+    semi_joins.main(days=3, only="two arms", rounds=1, deletions=0.3, out=out)
+    (deleting, _) = _read(out)["rows"]
+    assert "SEMI_JOIN" in deleting["operators"]
+    assert "RETRACT" in deleting["operators"]
+    assert deleting["results"] > star["results"], "retractions count"
 
 
 def test_anti_joins_and_left_joins_are_measured_beside_joins(tmp_path: Path) -> None:

@@ -386,6 +386,7 @@ EACH = (
     physical.ProjectColumns((1,)),
     JOIN,
     physical.SemiJoin(((0, 1), (1, 2)), (0, 1)),
+    physical.SemiJoin(((0, 1), (1, 2)), (0, 1), update_pattern="with_deletions"),
     physical.AntiJoin(((0, 1), (0, 1))),
     physical.LeftJoin(((0, 1), (1, 2))),
     replace(JOIN, residual="c0 < c2"),

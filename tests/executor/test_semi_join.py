@@ -158,10 +158,18 @@ def test_the_law_of_distribution() -> None:
         CHAIN.distribution(tried)
 
 
-def test_over_deletions_it_is_the_hash_join() -> None:
-    assert CHAIN.over_deletions() == HashJoin(CHAIN.bindings, CHAIN.output).over_deletions()
+def test_over_deletions_a_variant_takes_its_place() -> None:
+    appended, retracted = UpdatePattern.APPEND_ONLY, UpdatePattern.WITH_DELETIONS
+    assert CHAIN.update_pattern_over([appended, appended]) is appended
+    variant = CHAIN.over_deletions()
+    assert variant.update_pattern_over([appended, retracted]) is retracted
+    assert CHAIN.coalesces
+    assert not variant.coalesces, "the longer row of a value comes before the shorter one is gone"
+    assert not variant.ends_deletions, "bags need no coalesced inputs"
     with pytest.raises(ValueError, match="not made for deletions"):
-        CHAIN.update_pattern_over([UpdatePattern.WITH_DELETIONS, UpdatePattern.APPEND_ONLY])
+        CHAIN.update_pattern_over([retracted, appended])
+    with pytest.raises(ValueError, match="is made for deletions"):
+        variant.update_pattern_over([appended, appended])
 
 
 @pytest.mark.parametrize(

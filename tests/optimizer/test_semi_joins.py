@@ -49,10 +49,21 @@ def test_a_join_that_keeps_variables_of_both_inputs_is_no_semi_join() -> None:
     assert not any("SEMI_JOIN" in names(plan) for plan in found.plans.ranked())
 
 
-def test_over_deletions_no_plan_has_a_semi_join() -> None:
+def test_over_deletions_semi_joins_are_variants_below_coalesce() -> None:
     found = searched(STAR, deletions=True)
-    assert {"HASH_JOIN", "MULTIWAY_JOIN"} & set(names(found.plan))
-    assert not any("SEMI_JOIN" in names(plan) for plan in found.plans.sample(200, seed=1))
+    joins = [n.operator for n in found.plan.nodes if isinstance(n.operator, SemiJoin)]
+    assert {join.update_pattern for join in joins} == {"with_deletions"}
+    assert found.plan.nodes[found.plan.root].op == "COALESCE"
+
+
+def test_over_deletions_more_rows_of_a_key_cost_visits() -> None:
+    """The rows of the first input stay in the chain of their key, since a key may end again."""
+    model, variant = CostModel(), JOIN.over_deletions()
+    result, right = rows(1, 50, 50, 50), rows(5, 100, 50, 50)
+    apart, together = rows(1, 100, 50, 100), rows(1, 100, 50, 10)
+    assert model.cost(JOIN, result, (apart, right)) == model.cost(JOIN, result, (together, right))
+    seldom, often = (model.cost(variant, result, (left, right)) for left in (apart, together))
+    assert often > seldom > model.cost(JOIN, result, (apart, right))
 
 
 @pytest.mark.parametrize("parallelism", [2, 8])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from headrace.algebra.physical import Coalesce, HashJoin, SPath
+from headrace.algebra.physical import Coalesce, HashJoin, SemiJoin, SPath
 from headrace.algebra.plan import PhysicalPlan
 from headrace.executor import local
 from tests.oracles.judgement import (
@@ -21,11 +21,12 @@ from tests.oracles.judgement import (
     without_ends,
     wrong_reports,
 )
-from tests.oracles.query import text
+from tests.oracles.query import Atom, Rule, Var, text
 from tests.oracles.snapshot import Edge, Truth
 from tests.properties.plans import THOROUGH, optimized, plans_of, read_back
 from tests.properties.running import rows_of_edges, shown
 from tests.strategies.amount import examples
+from tests.strategies.existence import existence_cases
 from tests.strategies.named import NAMED
 from tests.strategies.properties import property_cases
 from tests.strategies.queries import Case, cases
@@ -123,6 +124,49 @@ def test_plans_of_random_queries_retract_what_deletions_end(case: Case, seed: in
     check(of, [read_back(plan) for plan in plans_of(found, most=6, seed=seed)])
 
 
+EXISTENCE = (
+    Rule(
+        "Answer",
+        ("x", "y"),
+        (
+            Atom("a", Var("x"), Var("y")),
+            Atom("b", Var("y"), Var("z")),
+            Atom("c", Var("w"), Var("x")),
+        ),
+    ),
+)
+
+
+@given(case=cases(st.just(EXISTENCE)), seed=SEEDS, partitions=st.integers(1, 3))
+@examples(8)
+def test_semi_joins_retract_what_deletions_end(case: Case, seed: int, partitions: int) -> None:
+    of = deleting(case, seed)
+    options = replace(THOROUGH, parallelism=partitions)
+    found = optimized(case, options, deletions=of.streams)
+    plans = [plan for plan in found.plans.sample(60, seed) if _has_deleting_semi_join(plan)][:4]
+    assert plans, "each plan has two joins, and either may be a semi-join"
+    check(of, [read_back(plan) for plan in plans])
+
+
+def _has_deleting_semi_join(plan: PhysicalPlan) -> bool:
+    return any(
+        isinstance(node.operator, SemiJoin) and node.operator.update_pattern == "with_deletions"
+        for node in plan.nodes
+    )
+
+
+@pytest.mark.long
+@given(case=existence_cases(), seed=SEEDS, partitions=st.integers(1, 3))
+@examples(15)
+def test_plans_over_existence_retract_what_deletions_end(
+    case: Case, seed: int, partitions: int
+) -> None:
+    of = deleting(case, seed)
+    options = replace(THOROUGH, parallelism=partitions)
+    found = optimized(case, options, deletions=of.streams)
+    check(of, [read_back(plan) for plan in plans_of(found, most=6, seed=seed)])
+
+
 @pytest.mark.long
 @given(case=property_cases(), seed=SEEDS)
 @examples(20)
@@ -176,7 +220,7 @@ def test_no_operator_of_the_direct_approach_reads_deletions(case: Case, seed: in
     of = deleting(case, seed)
     for plan in plans_of(optimized(case, deletions=of.streams), most=6, seed=seed):
         for node in plan.nodes:
-            if isinstance(node.operator, HashJoin | SPath | Coalesce):
+            if isinstance(node.operator, HashJoin | SemiJoin | SPath | Coalesce):
                 below = {plan.nodes[i].properties.update_pattern for i in node.inputs}
                 assert (node.operator.update_pattern is not None) is ("with_deletions" in below)
                 assert "marked" not in below

@@ -24,12 +24,13 @@ from tests.properties.plans import THOROUGH, optimized, plans_of
 from tests.properties.running import shown
 from tests.properties.test_deletions import deleting
 from tests.strategies.amount import examples
+from tests.strategies.existence import existence_cases
 from tests.strategies.queries import Case, cases
 
 
 @pytest.mark.long
 @given(
-    case=cases(),
+    case=cases() | existence_cases(),
     seed=st.integers(0, 9_999),
     partitions=st.integers(1, 3),
     size=st.integers(1, 9),
