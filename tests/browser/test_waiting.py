@@ -40,11 +40,35 @@ def test_a_long_search_shows_its_progress_and_can_be_cancelled(page: Page) -> No
     page.keyboard.press("Control+Enter")
     panel = page.get_by_role("region", name="Query")
     expect(panel).to_contain_text(re.compile(r"Planning ….*[1-9]\d* groups, .* expressions", re.S))
+    # The plan is that of the text before, and says so.
+    expect(page.locator(".content.stale [data-box]").first).to_be_visible()
+    expect(page.get_by_text("The new text is being planned")).to_be_visible()
     shot(page, "planning")
-    panel.get_by_role("button", name="Cancel").click()
+    page.get_by_role("button", name="Cancel").click()
     settled(page)
     expect(page.locator(".summary")).to_contain_text("cancelled")
+    expect(page.locator(".content.stale")).to_have_count(0)
     expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_on_a_phone_progress_and_errors_are_in_sight(page: Page) -> None:
+    """There, the page scrolls from the query to the plan."""
+    begun(page)
+    page.set_viewport_size({"width": 390, "height": 844})
+    write(page, clique(8, "3d"))
+    page.keyboard.press("Control+Enter")
+    note = page.locator(".stale[role=status]")
+    expect(note).to_contain_text(re.compile(r"Planning ….*[1-9]\d* groups, .* expressions", re.S))
+    cancel = note.get_by_role("button", name="Cancel")
+    expect(cancel).to_be_in_viewport()
+    shot(page, "planning-phone")
+    cancel.click()
+    settled(page)
+    expect(page.locator(".summary")).to_contain_text("cancelled")
+    write(page, "Answer(x, y) <- a(x y)")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("alert")).to_be_in_viewport()
+    expect(page.get_by_role("alert")).to_contain_text("E-SYNTAX")
 
 
 def test_one_search_serves_all_views(page: Page) -> None:

@@ -92,6 +92,11 @@ class CurrentPlan {
     return this.wait !== null;
   }
 
+  /** The wait for a plan, once it is long enough to be shown. */
+  get longWait(): Wait | null {
+    return this.wait?.long ? this.wait : null;
+  }
+
   /** Plans a query and goes to the address of its plan; cancels a request that is not answered. */
   async optimize(body: OptimizeBody): Promise<void> {
     const previous = this.explanation?.query;

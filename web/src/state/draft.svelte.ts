@@ -75,7 +75,9 @@ class Draft {
   #planned = $state<string | null>(null);
   /** Whether the plan that is shown is that of another text, or of other options. */
   readonly stale = $derived(
-    this.#planned !== null && !currentPlan.busy && this.#planned !== JSON.stringify(this.body),
+    this.#planned !== null &&
+      (!currentPlan.busy || currentPlan.longWait !== null) &&
+      this.#planned !== JSON.stringify(this.body),
   );
 
   /** The body to ask for a plan with. */
@@ -95,10 +97,11 @@ class Draft {
     };
   }
 
-  optimize(): void {
+  /** Plans the query, unless it is empty; ends when its plan is shown, or what is wrong with it. */
+  async optimize(): Promise<void> {
     clearTimeout(this.#timer);
     this.#validation = null;
-    if (this.query.trim()) void this.#optimize(this.body);
+    if (this.query.trim()) await this.#optimize(this.body);
   }
 
   async #optimize(body: OptimizeBody): Promise<void> {
@@ -118,7 +121,7 @@ class Draft {
   /** Optimizes once nothing has changed for a moment. */
   optimizeSoon(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.optimize(), OPTIMIZE_AFTER_MS);
+    this.#timer = setTimeout(() => void this.optimize(), OPTIMIZE_AFTER_MS);
   }
 
   setOptions(change: Partial<Options>): void {
@@ -135,14 +138,14 @@ class Draft {
     this.example = example.name;
     this.options = DEFAULTS;
     this.forgetFactors();
-    this.optimize();
+    void this.optimize();
   }
 
   /** Opens a query over the streams of the service. */
   openQuery(query: string): void {
     this.query = query;
     this.catalog = null;
-    this.optimize();
+    void this.optimize();
   }
 
   /** Shows a plan that the service keeps, with its query and options. */

@@ -6,6 +6,7 @@ import * as service from "../api/service";
 /** Shorter waits have no progress. */
 const FIRST_AFTER_MS = 300;
 const EVERY_MS = 400;
+const SHOWN_AFTER_S = 0.3;
 /** The time for the service to answer with the plan so far. */
 const PATIENCE_MS = 8_000;
 
@@ -21,6 +22,8 @@ export class Wait {
   readonly signal: AbortSignal;
   /** Since the request was sent. */
   seconds = $state(0);
+  /** Whether the wait is long enough to be shown. */
+  readonly long = $derived(this.seconds >= SHOWN_AFTER_S);
   /** The search; null before it is known. */
   search = $state.raw<SearchDocument | null>(null);
   /** Whether the user has ended it. */
