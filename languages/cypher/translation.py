@@ -17,7 +17,7 @@ from . import errors
 from .bodies import Body, optional_scope
 from .conditions import FALSE, hold, match_block
 from .constructed import relationships
-from .functions import NOTHING
+from .functions import NULL
 from .patterns import Block
 from .program import Choices, Program, alternatives, reading
 from .projections import Closed, close, closes, computes, counts, is_aggregated, renamed
@@ -231,7 +231,7 @@ def _unwind(body: Body, clause: Unwind) -> None:
     members = members_of(clause.members)
     if isinstance(clause.members, Literal) or not members:  # of null and [] there is no row
         body.conditions.append(FALSE)
-        body.scope[name.text] = Value(NOTHING)
+        body.scope[name.text] = Value(NULL)
         return
     member = members[body.pick(len(members), clause.at, "UNWIND")]
     body.scope[name.text] = Value(value_of(body, member))
