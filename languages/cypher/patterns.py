@@ -18,13 +18,13 @@ from ..query.atoms import EdgeAtom, PathAtom, ShortestPaths, Variable
 from ..query.regular_query import Comparison, Rule
 from . import errors
 from .bodies import Body
+from .clauses import Match
 from .scope import Edge, Node, Path
 from .syntax import (
     Direction,
     Exists,
     Expression,
     Hops,
-    Match,
     Name,
     Part,
     Relationship,

@@ -17,6 +17,7 @@ from ..query.regular_query import Limit, Output
 from ..query.shortest_paths import NODES, RELATIONSHIPS
 from . import errors
 from .bodies import Body, Column
+from .clauses import Item, Projection
 from .expression_text import expression_text
 from .program import reading
 from .scope import Bound, Edge, Node, Path, Value
@@ -25,10 +26,8 @@ from .syntax import (
     Exists,
     Expression,
     HasLabels,
-    Item,
     Literal,
     Name,
-    Projection,
     Property,
 )
 from .syntax import Variable as VariableText

@@ -15,6 +15,7 @@ from ..query.errors import line_of
 from ..query.regular_query import RegularQuery, Rule, WindowClause
 from . import errors
 from .bodies import Body, optional_scope
+from .clauses import Match, Projection, Query, Single, Unwind, With
 from .conditions import FALSE, hold, match_block
 from .constructed import relationships
 from .functions import NULL
@@ -22,7 +23,10 @@ from .patterns import Block
 from .program import Choices, Program, alternatives, reading
 from .projections import Closed, close, closes, computes, counts, is_aggregated, renamed
 from .scope import Bound, Value
-from .syntax import Literal, Match, Name, Projection, Query, Single, Unwind, With
+from .syntax import (
+    Literal,
+    Name,
+)
 from .syntax import Variable as VariableText
 from .values import members_of, value_of
 
