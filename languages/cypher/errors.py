@@ -49,7 +49,11 @@ NO_REPORTS = Fault(
 
 # -- clauses --------------------------------------------------------------------------------
 
-UNION_ALL = later("UNION ALL is", "rows are a set here: write UNION")
+UNION_ALL = Fault(
+    "E-LATER",
+    "a result is a set of rows, so a row that two queries of UNION ALL give would be there once",
+    "write UNION, or return a constant of each query that differs, as 'first' AS part",
+)
 OTHER_COLUMNS = Fault(
     "E-SYNTAX",
     "the queries joined by UNION have different columns",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from ...algebra.orders import Direction
 from ..query import answers
@@ -69,6 +70,18 @@ def closes(projection: Projection) -> bool:
     """Whether a WITH closes a rule."""
     limited = projection.limit is not None or projection.skip is not None
     return projection.distinct or is_aggregated(projection) or bool(projection.order) or limited
+
+
+def are_apart(projections: Sequence[Projection]) -> bool:
+    """Whether no row is of two of some projections: each two have a column of other constants."""
+    constants = [
+        {name_of(i): i.value.value for i in of.items if isinstance(i.value, Literal)}
+        for of in projections
+    ]
+    return all(
+        any(one[name] != other[name] for name in one.keys() & other.keys())
+        for one, other in combinations(constants, 2)
+    )
 
 
 def name_of(item: Item) -> str:

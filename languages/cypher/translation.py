@@ -21,7 +21,7 @@ from .constructed import relationships
 from .functions import NULL
 from .patterns import Block
 from .program import Choices, Program, alternatives, reading
-from .projections import Closed, close, closes, computes, counts, is_aggregated, renamed
+from .projections import Closed, are_apart, close, closes, computes, counts, is_aggregated, renamed
 from .scope import Bound, Value
 from .syntax import (
     Literal,
@@ -48,7 +48,7 @@ def translated(query: Query, time_unit: str, words: frozenset[str]) -> RegularQu
             at = query.source.range.at
             clauses = (WindowClause(program.length(query.source.range), location=at),)
     _warn_of_run(program, query)
-    if query.union_all:
+    if query.union_all and not are_apart([part.result for part in query.parts]):
         raise errors.UNION_ALL.error(query.union_all[0], "UNION ALL")
     answer = program.fresh("Answer") if query.name is None else query.name
     _union(program, query, answer)

@@ -99,6 +99,16 @@ def _node_and_value(draw: st.DrawFn, body: Body) -> Texts:
     )
 
 
+def _of_part(part: str) -> Ending:
+    """The rows of a query of UNION ALL, with a column of their own."""
+
+    def ending(draw: st.DrawFn, body: Body) -> Texts:
+        of = _node_and_value(draw, body)
+        return Texts(f"{of.cypher}, {part} AS part", f"{of.kuzu}, {part} AS part")
+
+    return ending
+
+
 def _counts(draw: st.DrawFn, body: Body) -> Texts:
     """Aggregates by a node."""
     calls = ["count(*)", *(f"{f}({v})" for v in body.values for f in AGGREGATES)]
@@ -195,10 +205,11 @@ ENDINGS: dict[str, tuple[Ending, bool]] = {
 @st.composite
 def queries(draw: st.DrawFn) -> Texts:
     """A small query, or two joined by UNION."""
-    name = draw(st.sampled_from([*ENDINGS, "union"]))
-    if name == "union":
-        one, other = (_ended(draw, _node_and_value, counted=False) for _ in range(2))
-        return Texts(f"{one.cypher} UNION {other.cypher}", f"{one.kuzu} UNION {other.kuzu}")
+    name = draw(st.sampled_from([*ENDINGS, "UNION", "UNION ALL"]))
+    if name.startswith("UNION"):
+        ends = map(_of_part, "12") if name == "UNION ALL" else [_node_and_value] * 2
+        one, other = (_ended(draw, ending, counted=False) for ending in ends)
+        return Texts(f"{one.cypher} {name} {other.cypher}", f"{one.kuzu} {name} {other.kuzu}")
     ending, counted = ENDINGS[name]
     return _ended(draw, ending, counted=counted)
 

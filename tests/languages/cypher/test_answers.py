@@ -28,6 +28,15 @@ AT_5: dict[str, list[Row]] = {
     "MATCH (a)-[:K]->(b) WITH a RETURN a, count(*) AS n": [(1, 2), (2, 1), (3, 1)],
     "MATCH (a)-[:K]->(b) WITH DISTINCT a, b RETURN a, count(*) AS n": [(1, 1), (2, 1), (3, 1)],
     "MATCH (a)-[r:K]->() RETURN count(r) AS n, avg(r.w) AS mean": [(4, 3.75)],
+    # The queries of UNION ALL have no row in common.
+    "MATCH (a)-[:K]->() RETURN a, 'k' AS of UNION ALL MATCH (a)-[:L]->() RETURN a, 'l' AS of": [
+        (1, "k"),
+        (2, "k"),
+        (2, "l"),
+        (3, "k"),
+    ],
+    "MATCH (a)-[:K]->() RETURN 1 AS of, count(*) AS n UNION ALL "
+    "MATCH (a)-[r:K]->() WHERE r.w > 0 RETURN NULL AS of, count(*) AS n": [(1, 4), (None, 4)],
     # A relationship of either direction matches a loop once.
     "MATCH (a)-[:K]-(a) RETURN a, count(*) AS n": [(3, 1)],
     "MATCH (a)-[:L]-(b) RETURN a, b": [(1, 2), (2, 1)],
