@@ -212,6 +212,8 @@ def _output(body: Body, item: Item) -> Output:
         if isinstance(bound, Path):
             if bound.optional:
                 raise errors.OPTIONAL_PATH.error(value.at, value.name.text)
+            if bound.steps is not None:
+                raise errors.UNWOUND_COLUMN.error(value.at, value.name.text)
             return rq.Witnessed(bound.name, value.at)
     match value:
         case Call(function, (VariableText(path),)) if function.text.lower() in _LISTS:

@@ -295,6 +295,8 @@ def _of_variable(body: Body, of: Call, function: str) -> rq.Value | None:
     bound = body.bound(argument.name) if isinstance(argument, VariableText) else None
     if function in _IDENTITIES and isinstance(bound, Node):
         return Variable(bound.variable)
+    if function == LENGTH and isinstance(bound, Path) and bound.steps is not None:
+        return scalar.Literal(len(bound.steps.relationships))
     if function == LENGTH and isinstance(bound, Path):
         if not bound.shortest:
             raise errors.PATH_VALUE.error(of.at, expression_text(of))
