@@ -460,6 +460,8 @@ def test_functions_stand_in_conditions_heads_and_aggregates() -> None:
         ("a(x, LESS), LESS (a/((b|c)/d)*){2,} y, LESS (a) y", None),
         ("a(x, y), LESS(x, y) = true, LESS(x, y)", "a(x, y), LESS(x, y), LESS(x, y) = true"),
         ("a(x, y), (SINE(y) + 1) * 2 > COSINE(y), ((SINE(x)) * y) = 3", None),
+        ("a(x, LESS), LESS (`b.c`|`(`)* y, LESS(x, y) % it's one (of two\n", None),
+        ("a(x, y) as e, SINE(y) % = 3\n + e.`n, m` = 3, SINE(x) + e.n < 0.5", None),
         ("a(x, y), TEXT_CONTAINS(x, '), (') = true, SINE(SINE(x)) = y", None),
     ],
 )  # fmt: skip
