@@ -1,8 +1,8 @@
 """The functions of values: their arguments, their results, and their meaning.
 
 A function is written in capitals before its arguments, ``TEXT_LEFT(c0, 2)``. Its result is
-unknown where an argument is unknown or of a kind that the function does not take, and where it has
-none. The functions of :data:`LENIENT` have their own rules for unknown arguments.
+null where an argument is null or of a kind that the function does not take, and where it has none.
+The functions of :data:`LENIENT` have their own rules for nulls.
 
 :func:`applied` is the one definition of all other functions; executors that compute with arrays or
 in SQL give the same values.
@@ -31,7 +31,7 @@ EARTH_RADIUS: Final = 6_378_140.0
 """The radius of the sphere on which distances are measured, in metres."""
 MOST_ARGUMENTS: Final = 64
 LONGEST_TEXT: Final = 1_000_000
-"""The most characters of a text that is joined or replaced; a longer one is unknown."""
+"""The most characters of a text that is joined or replaced; a longer one is null."""
 BLANKS: Final = " \t\n\x0b\x0c\r\x1c\x1d\x1e\x1f\u2028\u2029\u3000"
 """The characters that trimming removes."""
 
@@ -43,8 +43,8 @@ class Function:
     Attributes:
         takes: the kinds of the arguments; further ones are of the last kind.
         gives: the type of the result.
-        meaning: the result for known arguments of these kinds, None for an unknown one; None for a
-            function of :data:`LENIENT`.
+        meaning: the result for arguments of these kinds that are not null, None for null; None
+            for a function of :data:`LENIENT`.
         least: the least number of arguments.
         most: the largest number of arguments.
         in_sql: whether Spark SQL has a function with the same results.
@@ -59,8 +59,8 @@ class Function:
 
 
 def applied(name: str, values: Sequence[Any]) -> Any:
-    """The result of a function that is not of :data:`LENIENT` for known arguments of the kinds that
-    it takes; None where it is unknown."""
+    """The result of a function that is not of :data:`LENIENT` for arguments of the kinds that it
+    takes, none of them null; None where it is null."""
     meaning = FUNCTIONS[name].meaning
     assert meaning is not None
     try:
@@ -101,7 +101,7 @@ def numeric_types(arguments: Sequence[frozenset[ColumnType]]) -> frozenset[Colum
 
 def kinds_of(name: str, arguments: int) -> tuple[Kind, ...]:
     """The kinds of the arguments that a function takes."""
-    if name == CHOOSE:
+    if name == CASE_WHEN:
         return (*("boolean", "any") * (arguments // 2), "any")
     takes = FUNCTIONS[name].takes
     return tuple(takes[min(place, len(takes) - 1)] for place in range(arguments))
@@ -109,7 +109,7 @@ def kinds_of(name: str, arguments: int) -> tuple[Kind, ...]:
 
 def results_of(name: str, arguments: int) -> tuple[int, ...]:
     """The arguments of a function of a joined type that may be its result."""
-    if name == CHOOSE:
+    if name == CASE_WHEN:
         return (*range(1, arguments, 2), arguments - 1)
     return tuple(range(arguments))
 
@@ -271,26 +271,37 @@ LESS: Final = "LESS"
 AT_MOST: Final = "AT_MOST"
 ALL_TRUE: Final = "ALL_TRUE"
 ANY_TRUE: Final = "ANY_TRUE"
-OPPOSITE: Final = "OPPOSITE"
-IS_KNOWN: Final = "IS_KNOWN"
-CHOOSE: Final = "CHOOSE"
-FIRST_KNOWN: Final = "FIRST_KNOWN"
-NOTHING: Final = "NOTHING"
+LOGICAL_NOT: Final = "LOGICAL_NOT"
+IS_NOT_NULL: Final = "IS_NOT_NULL"
+CASE_WHEN: Final = "CASE_WHEN"
+FIRST_NOT_NULL: Final = "FIRST_NOT_NULL"
+NULL_VALUE: Final = "NULL_VALUE"
 
 LENIENT: Final = frozenset(
-    {EQUAL, UNEQUAL, LESS, AT_MOST, ALL_TRUE, ANY_TRUE, IS_KNOWN, CHOOSE, FIRST_KNOWN, NOTHING}
+    {
+        EQUAL,
+        UNEQUAL,
+        LESS,
+        AT_MOST,
+        ALL_TRUE,
+        ANY_TRUE,
+        IS_NOT_NULL,
+        CASE_WHEN,
+        FIRST_NOT_NULL,
+        NULL_VALUE,
+    }
 )
 """The functions with rules of their own.
 
 - ``EQUAL``, ``UNEQUAL``, ``LESS`` and ``AT_MOST`` are comparisons, as truth values.
-- ``ALL_TRUE`` and ``ANY_TRUE`` are AND and OR, with unknown truth values.
-- ``IS_KNOWN`` tells whether its argument is known.
-- ``CHOOSE(test, value, ..., otherwise)`` is the value after the first test that is true.
-- ``FIRST_KNOWN`` is the first argument that is known.
-- ``NOTHING()`` is never known.
+- ``ALL_TRUE`` and ``ANY_TRUE`` are AND and OR; a null is an unknown truth value.
+- ``IS_NOT_NULL`` tells whether its argument is not null.
+- ``CASE_WHEN(test, value, ..., otherwise)`` is the value after the first test that is true.
+- ``FIRST_NOT_NULL`` is the first argument that is not null.
+- ``NULL_VALUE()`` is null.
 
-The results of ``CHOOSE`` and ``FIRST_KNOWN`` are of the kind of their first argument that has one;
-an argument of another kind counts as unknown.
+The results of ``CASE_WHEN`` and ``FIRST_NOT_NULL`` are of the kind of their first argument that
+has one; an argument of another kind counts as null.
 """
 COMPARISONS: Final = (EQUAL, UNEQUAL, LESS, AT_MOST)
 
@@ -323,11 +334,11 @@ FUNCTIONS: Final[Mapping[str, Function]] = MappingProxyType(
         AT_MOST: _of("aa", "boolean", None, in_sql=True),
         ALL_TRUE: _of("b", "boolean", None, 1, MOST_ARGUMENTS, in_sql=True),
         ANY_TRUE: _of("b", "boolean", None, 1, MOST_ARGUMENTS, in_sql=True),
-        OPPOSITE: _of("b", "boolean", lambda truth: not truth, in_sql=True),
-        IS_KNOWN: _of("a", "boolean", None, in_sql=True),
-        CHOOSE: _of("a", "joined", None, 3, 2 * MOST_ARGUMENTS + 1, in_sql=True),
-        FIRST_KNOWN: _of("a", "joined", None, 1, MOST_ARGUMENTS, in_sql=True),
-        NOTHING: Function(("any",), "joined", None, 0, 0, in_sql=True),
+        LOGICAL_NOT: _of("b", "boolean", lambda truth: not truth, in_sql=True),
+        IS_NOT_NULL: _of("a", "boolean", None, in_sql=True),
+        CASE_WHEN: _of("a", "joined", None, 3, 2 * MOST_ARGUMENTS + 1, in_sql=True),
+        FIRST_NOT_NULL: _of("a", "joined", None, 1, MOST_ARGUMENTS, in_sql=True),
+        NULL_VALUE: Function(("any",), "joined", None, 0, 0, in_sql=True),
         "TO_LOWER": _of("t", "string", str.lower),
         "TO_UPPER": _of("t", "string", str.upper),
         "TEXT_SIZE": _of("t", "integer", len, in_sql=True),

@@ -8,13 +8,13 @@ from sqlglot import exp
 
 from .predicate import Predicate
 from .predicate_syntax import COMPARISONS, alternatives, sides
-from .scalar import Column, Value, unknown_without
+from .scalar import Column, Value, null_without
 
 
 def rejects_missing(predicate: Predicate, columns: Set[int]) -> bool:
     """Whether no row with missing values in all of these columns satisfies the predicate.
 
-    A comparison with a missing value is unknown, and so are arithmetic and most functions on one.
+    A comparison with a missing value is unknown; arithmetic and most functions on one are null.
     False where that is not certain.
 
     >>> rejects_missing(Predicate("c1 > 3 AND c0 = 1"), {1})
@@ -30,11 +30,11 @@ def rejects_missing(predicate: Predicate, columns: Set[int]) -> bool:
     parts = predicate.disjuncts
     if len(parts) > 1:
         return all(rejects_missing(part, columns) for part in parts)
-    return any(unknown_without(value, columns) for value in _compared(predicate))
+    return any(null_without(value, columns) for value in _compared(predicate))
 
 
 def _compared(predicate: Predicate) -> tuple[Value, ...]:
-    """The values of which a predicate is not true if any of them is unknown."""
+    """The values of which a predicate is not true if any of them is null."""
     test, sql = predicate.normal.parsed, predicate.sql
     negated = isinstance(test, exp.Not)
     if negated:

@@ -1,8 +1,8 @@
 """The values that predicates compare: columns, literals, arithmetic, and functions.
 
-Every operation is *total*: for each row a value is known or *unknown*. The following values are
-unknown: a property that the edge lacks (a float that is not a number counts as lacking), arithmetic
-on an unknown value or on a value that is not a number, division by zero, an integer beyond 64 bits,
+Every operation is *total*: for each row it has a value or is *null*. The following values are
+null: a property that the edge lacks (a float that is not a number counts as lacking), arithmetic
+on null or on a value that is not a number, division by zero, an integer beyond 64 bits,
 and a float that is not finite. Arithmetic on integers is exact, except that ``/`` always gives a
 float. Beside a float an integer counts as its nearest float, in arithmetic and in comparisons.
 The other functions are those of :mod:`headrace.algebra.functions`.
@@ -182,11 +182,11 @@ def normal(value: Value) -> Value | None:
     """
     if not isinstance(value, Call):
         return value
-    if value.function == functions.NOTHING:
+    if value.function == functions.NULL_VALUE:
         return None
     parts = [normal(part) for part in value.arguments]
     if value.function in LENIENT:
-        kept = [_NOTHING if part is None else part for part in parts]
+        kept = [_NULL if part is None else part for part in parts]
         return Call(value.function, tuple(kept))
     operands = [part for part in parts if part is not None]
     if len(operands) < len(parts):
@@ -218,7 +218,7 @@ def _applied(function: str, operands: list[Value]) -> Value | None:
     return None if result is None else Literal(result)
 
 
-_NOTHING: Final = Call(functions.NOTHING, ())
+_NULL: Final = Call(functions.NULL_VALUE, ())
 
 
 def _either_way(value: Value) -> Value:
@@ -244,7 +244,7 @@ def kind_of(column_type: ColumnType) -> functions.Kind:
 
 
 def types(value: Value, columns: Types) -> frozenset[ColumnType]:
-    """The types that a value may have over columns of such types; none if it is never known."""
+    """The types that a value may have over columns of such types; none if it is always null."""
     match value:
         case Column(position):
             return columns[position]
@@ -265,22 +265,22 @@ def made_types(value: Value) -> frozenset[PropertyType]:
     return frozenset(kind for kind in LISTS if kind in found)
 
 
-def unknown_without(value: Value, missing: Set[int]) -> bool:
-    """Whether a value is unknown for sure where all of the columns ``missing`` are."""
+def null_without(value: Value, missing: Set[int]) -> bool:
+    """Whether a value is null for sure where all of the columns ``missing`` are."""
     match value:
         case Column(position):
             return position in missing
         case Literal():
             return False
-        case Call(functions.NOTHING):
+        case Call(functions.NULL_VALUE):
             return True
-        case Call(functions.IS_KNOWN | functions.ALL_TRUE | functions.ANY_TRUE):
+        case Call(functions.IS_NOT_NULL | functions.ALL_TRUE | functions.ANY_TRUE):
             return False
-        case Call(functions.CHOOSE | functions.FIRST_KNOWN as function, parts):
+        case Call(functions.CASE_WHEN | functions.FIRST_NOT_NULL as function, parts):
             results = functions.results_of(function, len(parts))
-            return all(unknown_without(parts[place], missing) for place in results)
+            return all(null_without(parts[place], missing) for place in results)
         case Call(_, parts):
-            return any(unknown_without(part, missing) for part in parts)
+            return any(null_without(part, missing) for part in parts)
 
 
 def in_sql(value: Value) -> bool:
@@ -303,7 +303,7 @@ def columns(value: Value) -> tuple[int, ...]:
 
 
 def computed(function: str, values: list[Any]) -> int | float | None:
-    """A function of numbers; None if it is unknown."""
+    """A function of numbers; None if it is null."""
     result: Any
     if function == "/" or any(isinstance(v, float) for v in values):
         values = [float(v) for v in values]

@@ -172,14 +172,14 @@ def _truth_of(call: Node) -> float:
             return EQUALITY if name == functions.EQUAL else 1 - EQUALITY
         case functions.LESS | functions.AT_MOST:
             return RANGE
-        case functions.IS_KNOWN:
+        case functions.IS_NOT_NULL:
             return 1 - NULL
-        case functions.OPPOSITE | functions.ALL_TRUE | functions.ANY_TRUE:
+        case functions.LOGICAL_NOT | functions.ALL_TRUE | functions.ANY_TRUE:
             parts = [
                 _truth_of(part) if isinstance(part, exp.Anonymous) else UNKNOWN
                 for part in call.expressions
             ]
-            if name == functions.OPPOSITE:
+            if name == functions.LOGICAL_NOT:
                 return 1 - parts[0]
             return prod(parts) if name == functions.ALL_TRUE else 1 - prod(1 - p for p in parts)
     return LIKE if name.startswith("TEXT_") else UNKNOWN

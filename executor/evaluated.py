@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 Mask = NDArray[np.bool_]
-Kind = OneOf["string", "number", "boolean", "nothing"]
-"""Values are comparable within a kind; ``nothing`` is an expression that is unknown in all rows."""
+Kind = OneOf["string", "number", "boolean", "null"]
+"""Values are comparable within a kind; ``null`` is an expression that is null in all rows."""
 
 _STRINGS: Final[Mapping[type, str]] = {
     exp.EQ: "equal",
@@ -41,7 +41,7 @@ class Evaluated:
 
     Attributes:
         kind: the kind of the values.
-        values: an Arrow array or scalar of strings, or a numpy array; None for ``nothing``.
+        values: an Arrow array or scalar of strings, or a numpy array; None for ``null``.
         known: a mask of the rows that have a value.
     """
 
@@ -50,9 +50,9 @@ class Evaluated:
     known: Mask
 
     @staticmethod
-    def nothing(rows: int) -> Evaluated:
-        """A value that is unknown in all rows."""
-        return Evaluated("nothing", None, np.zeros(rows, np.bool_))
+    def null(rows: int) -> Evaluated:
+        """A value that is null in all rows."""
+        return Evaluated("null", None, np.zeros(rows, np.bool_))
 
     def python(self) -> list[Any]:
         """The values as those of Python; rows without one have any value."""
@@ -64,8 +64,8 @@ class Evaluated:
         return found
 
     def array(self) -> pa.Array[Any]:
-        """The values as an Arrow array, null where they are unknown."""
-        if self.kind == "nothing":
+        """The values as an Arrow array, null where they have none."""
+        if self.kind == "null":
             return pa.nulls(len(self.known))
         if self.kind != "string":
             numbers: pa.Array[Any] = pa.array(np.ascontiguousarray(self.values), mask=~self.known)
@@ -84,7 +84,7 @@ def compared(sign: type, left: Evaluated, right: Evaluated, rows: int) -> tuple[
         if sign not in (exp.EQ, exp.NEQ):
             known = np.zeros(rows, np.bool_)
         return known & different, known & (not different)
-    if left.kind == "nothing":
+    if left.kind == "null":
         return known, known
     if left.kind == "string":
         outcome = pc.call_function(_STRINGS[sign], [left.values, right.values])

@@ -33,18 +33,18 @@ def called(function: str, parts: Sequence[Evaluated], rows: int) -> Evaluated:
             if function == functions.ALL_TRUE:
                 return _truth(np.logical_and.reduce(true), np.logical_or.reduce(false))
             return _truth(np.logical_or.reduce(true), np.logical_and.reduce(false))
-        case functions.IS_KNOWN:
+        case functions.IS_NOT_NULL:
             return _truth(parts[0].known, ~parts[0].known)
-        case functions.NOTHING:
-            return Evaluated.nothing(rows)
-        case functions.CHOOSE:
+        case functions.NULL_VALUE:
+            return Evaluated.null(rows)
+        case functions.CASE_WHEN:
             return _chosen(parts, rows)
-        case functions.FIRST_KNOWN:
+        case functions.FIRST_NOT_NULL:
             return _first([(part.known, part) for part in parts], rows)
     kinds = functions.kinds_of(function, len(parts))
     for part, kind in zip(parts, kinds, strict=True):
-        if part.kind == "nothing" or kind not in ("any", part.kind):
-            return Evaluated.nothing(rows)
+        if part.kind == "null" or kind not in ("any", part.kind):
+            return Evaluated.null(rows)
     return _applied(function, parts, rows)
 
 
@@ -73,9 +73,9 @@ def _chosen(parts: Sequence[Evaluated], rows: int) -> Evaluated:
 def _first(options: Sequence[tuple[Mask, Evaluated]], rows: int) -> Evaluated:
     """The values of the first option whose mask has a row; all of the kind of the first option
     that has one."""
-    kind: Kind = next((value.kind for _, value in options if value.kind != "nothing"), "nothing")
-    if kind == "nothing":
-        return Evaluated.nothing(rows)
+    kind: Kind = next((value.kind for _, value in options if value.kind != "null"), "null")
+    if kind == "null":
+        return Evaluated.null(rows)
     known = np.zeros(rows, np.bool_)
     remaining = np.ones(rows, np.bool_)
     is_float = kind == "number" and any(

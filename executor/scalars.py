@@ -47,7 +47,7 @@ class Scalars:
                 if function in FUNCTIONS:
                     return called(function, parts, self._rows)
                 if any(part.kind != "number" for part in parts):
-                    return Evaluated.nothing(self._rows)
+                    return Evaluated.null(self._rows)
                 known = np.logical_and.reduce([part.known for part in parts])
                 with np.errstate(all="ignore"):
                     values, in_range = _computed(function, [part.values for part in parts])
@@ -62,7 +62,7 @@ def _column(column: pa.Array[Any]) -> Evaluated:
     known = np.asarray(column.is_valid().to_numpy(zero_copy_only=False), np.bool_)
     kind = column.type
     if pa.types.is_null(kind):
-        return Evaluated("nothing", None, known)
+        return Evaluated("null", None, known)
     if pa.types.is_boolean(kind):
         return Evaluated("boolean", _filled(column, False), known)
     if pa.types.is_floating(kind):

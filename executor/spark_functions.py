@@ -1,6 +1,6 @@
 """Translates the functions of :mod:`headrace.algebra.functions` to Spark SQL.
 
-The SQL never fails, and is null where the result is unknown.
+The SQL never fails, and is null where the result is.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def function_sql(name: str, arguments: Sequence[Argument], gives: PropertyType |
         case functions.ALL_TRUE | functions.ANY_TRUE:
             truths = [sql if kind == "boolean" else null for sql, kind in arguments]
             return f"({(' AND ' if name == functions.ALL_TRUE else ' OR ').join(truths)})"
-        case functions.IS_KNOWN:
+        case functions.IS_NOT_NULL:
             return f"({arguments[0][0]} IS NOT NULL)"
-        case functions.CHOOSE:
+        case functions.CASE_WHEN:
             tests, values = arguments[:-1:2], _alike(name, arguments, gives)
             parts = [
                 f"WHEN {sql} THEN {value}"
@@ -53,7 +53,7 @@ def function_sql(name: str, arguments: Sequence[Argument], gives: PropertyType |
                 if kind == "boolean"
             ]
             return f"CASE {' '.join(parts)} ELSE {values[-1]} END" if parts else values[-1]
-        case functions.FIRST_KNOWN:
+        case functions.FIRST_NOT_NULL:
             return f"COALESCE({', '.join(_alike(name, arguments, gives))})"
     kinds = functions.kinds_of(name, len(arguments))
     for (_, own), kind in zip(arguments, kinds, strict=True):
@@ -109,7 +109,7 @@ def _call(function: str) -> Callable[[Sequence[str]], str]:
 
 
 _FUNCTIONS: Final[Mapping[str, Callable[[Sequence[str]], str]]] = {
-    functions.OPPOSITE: lambda parts: f"(NOT {parts[0]})",
+    functions.LOGICAL_NOT: lambda parts: f"(NOT {parts[0]})",
     "TEXT_SIZE": lambda parts: f"CAST(CHAR_LENGTH({parts[0]}) AS BIGINT)",
     "TEXT_TRIM": _trimmed("BOTH"),
     "TEXT_LTRIM": _trimmed("LEADING"),

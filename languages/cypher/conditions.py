@@ -223,5 +223,5 @@ def _null_test(body: Body, value: Expression, is_null: bool) -> Condition:
         return Missing(of) if is_null else Negated(Missing(of))
     if isinstance(of, Variable) and not is_null:
         return Comparison(of, "=", of, value.at)
-    known = rq.Computed(functions.IS_KNOWN, (of,))
+    known = rq.Computed(functions.IS_NOT_NULL, (of,))
     return Comparison(known, "=", scalar.Literal(not is_null), value.at)

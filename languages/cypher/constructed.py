@@ -13,13 +13,12 @@ from ...algebra.graph_answers import GRAPH_COLUMNS
 from ..query.atoms import EdgeAtom, Location, Variable
 from ..query.regular_query import Rule, Value
 from . import errors
+from .clauses import Item, Projection
 from .syntax import (
     Direction,
-    Item,
     Name,
     Node,
     Pattern,
-    Projection,
     Relationship,
 )
 from .syntax import Variable as VariableText

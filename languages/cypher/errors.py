@@ -14,6 +14,10 @@ from ..query.atoms import Location
 from ..query.errors import QueryError
 
 
+class NoRowsError(QueryError):
+    """The error of a query whose alternatives all give no rows for the same reason."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """The code, reason and advice of an error."""
@@ -29,6 +33,10 @@ class Fault:
     def error(self, at: Location, text: str) -> QueryError:
         """The error of a part of a query."""
         return QueryError(self.code, self.reason, at=at, text=text, hint=self.hint)
+
+    def without_rows(self, at: Location, text: str) -> NoRowsError:
+        """The error of a part of which an alternative gives no rows."""
+        return NoRowsError(self.code, self.reason, at=at, text=text, hint=self.hint)
 
 
 def later(what: str, hint: str = "") -> Fault:
@@ -49,7 +57,11 @@ NO_REPORTS = Fault(
 
 # -- clauses --------------------------------------------------------------------------------
 
-UNION_ALL = later("UNION ALL is", "rows are a set here: write UNION")
+UNION_ALL = Fault(
+    "E-LATER",
+    "a result is a set of rows, so a row that two queries of UNION ALL give would be there once",
+    "write UNION, or return a constant of each query that differs, as 'first' AS part",
+)
 OTHER_COLUMNS = Fault(
     "E-SYNTAX",
     "the queries joined by UNION have different columns",
@@ -102,6 +114,22 @@ PATH_OF_STEPS = later(
     "name a path of one relationship with *, as p = (a)-[:KNOWS*]->(b)",
 )
 PATH_ALONE = later("a path without the nodes at its ends is", "return them too, as RETURN a, p, b")
+UNWOUND_PATH = later("UNWIND of a path without an upper bound is", "bound the path, as *1..3")
+UNWOUND_SHORTEST = later(
+    "UNWIND of a shortest path is",
+    "return nodes(p), or match paths of bounded lengths, as p = (a)-[:KNOWS*1..3]->(b)",
+)
+UNWOUND_BEHIND = later(
+    "UNWIND of a path behind a WITH with DISTINCT, an aggregate or LIMIT is",
+    "unwind the path before that WITH",
+)
+UNWOUND_NOTHING = Fault(
+    "E-SYNTAX", "the path has no relationships, so there is no row", "give it a length, as *1..3"
+)
+NO_PATH = Fault("E-TYPE", "it is not a path", "name a path, as MATCH p = (a)-[:KNOWS]->(b)")
+UNWOUND_COLUMN = later(
+    "a path as a column beside an UNWIND of it is", "match the path again, under another name"
+)
 SHORTEST_STEPS = Fault(
     "E-SYNTAX",
     "shortestPath takes a pattern of one relationship with *",
@@ -178,7 +206,10 @@ NO_VALUE = Fault(
 MAP_PARAMETER = later("a map as a parameter is", "write its keys, as {name: $name}")
 MAPS = later("properties of values are", "write variable.property of a node or a relationship")
 MAP_VALUE = later("a map as a value is", "maps are arguments of point, datetime and duration")
-LISTS = later("a list as a value is", "a list stands after IN or UNWIND, with its values")
+LISTS = later(
+    "a list as a value is",
+    "a list stands after IN or UNWIND, with its values; UNWIND also takes nodes(p) of a path p",
+)
 TRUTH_VALUE = later(
     "a pattern as a value is",
     "write it in WHERE, joined by AND, OR and NOT with other conditions",

@@ -14,7 +14,7 @@ from ..query.regular_query import Computed
 
 Arguments = Sequence[rq.Value]
 
-NOTHING: Final = Computed(functions.NOTHING, ())
+NULL: Final = Computed(functions.NULL_VALUE, ())
 """The value null."""
 
 SAME: Final[Mapping[str, str]] = {
@@ -38,7 +38,7 @@ SAME: Final[Mapping[str, str]] = {
     "tofloat": "AS_FLOAT",
     "tostring": "AS_TEXT",
     "toboolean": "AS_BOOLEAN",
-    "coalesce": functions.FIRST_KNOWN,
+    "coalesce": functions.FIRST_NOT_NULL,
     "abs": "ABS",
     "ceil": "ROUND_UP",
     "ceiling": "ROUND_UP",
@@ -67,7 +67,7 @@ MADE: Final[Mapping[str, tuple[int, Callable[[Arguments], rq.Value]]]] = {
     "nullif": (
         2,
         lambda of: Computed(
-            functions.CHOOSE, (Computed(functions.EQUAL, (of[0], of[1])), NOTHING, of[0])
+            functions.CASE_WHEN, (Computed(functions.EQUAL, (of[0], of[1])), NULL, of[0])
         ),
     ),
     "isempty": (
@@ -115,9 +115,9 @@ def gives(value: rq.Value) -> str | None:
             return value.type
         case Computed("/"):
             return "number"
-        case Computed(functions.CHOOSE | functions.FIRST_KNOWN as name, parts):
+        case Computed(functions.CASE_WHEN | functions.FIRST_NOT_NULL as name, parts):
             results = [parts[place] for place in functions.results_of(name, len(parts))]
-            kinds = {gives(part) for part in results if part != NOTHING}
+            kinds = {gives(part) for part in results if part != NULL}
             return kinds.pop() if len(kinds) == 1 else None
         case Computed(name, parts) if name in FUNCTIONS and FUNCTIONS[name].gives != "numeric":
             return FUNCTIONS[name].gives

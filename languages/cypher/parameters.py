@@ -8,7 +8,13 @@ from ..parsing.parameters import ParameterValue
 from ..query.atoms import Location
 from ..query.errors import QueryError, listed
 from . import errors
-from .syntax import Expression, ListOf, Literal, Parameter, Query
+from .clauses import Query
+from .syntax import (
+    Expression,
+    ListOf,
+    Literal,
+    Parameter,
+)
 from .walking import with_parts
 
 

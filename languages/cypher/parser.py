@@ -9,9 +9,9 @@ from ...algebra.deadline import NO_DEADLINE, Deadline
 from ..parsing.lark_parser import Parser
 from ..parsing.parameters import NO_PARAMETERS, Parameters
 from ..query.regular_query import RegularQuery
+from .clauses import Query
 from .parameters import bound
 from .reading import Reader
-from .syntax import Query
 from .syntax_errors import explained
 from .translation import translated
 

@@ -18,13 +18,13 @@ from ..query.atoms import EdgeAtom, PathAtom, ShortestPaths, Variable
 from ..query.regular_query import Comparison, Rule
 from . import errors
 from .bodies import Body
-from .scope import Edge, Node, Path
+from .clauses import Match
+from .scope import Edge, Node, Path, Steps
 from .syntax import (
     Direction,
     Exists,
     Expression,
     Hops,
-    Match,
     Name,
     Part,
     Relationship,
@@ -45,18 +45,20 @@ class Block:
         within: the window of WITHIN, if any.
         new: whether the parts may bind new variables.
         returned: the names of paths that the answer returns.
+        unwound: the names of paths that UNWIND reads.
     """
 
     parts: tuple[Part, ...]
     within: Window | None
     new: bool
     returned: frozenset[str] = frozenset()
+    unwound: frozenset[str] = frozenset()
 
     @staticmethod
-    def of(match: Match, body: Body, returned: frozenset[str]) -> Block:
+    def of(match: Match, body: Body, returned: frozenset[str], unwound: frozenset[str]) -> Block:
         """The block of a MATCH."""
         within = None if match.within is None else body.program.length(match.within)
-        return Block(match.parts, within, True, returned)
+        return Block(match.parts, within, True, returned, unwound)
 
     @staticmethod
     def of_test(test: Exists) -> Block:
@@ -144,6 +146,9 @@ class _Adding:
             self._shortest(part, names, part.shortest)
             return
         pattern = part.pattern
+        if part.variable is not None and part.variable.text in self.block.unwound:
+            self._walk(part, part.variable, names)
+            return
         if part.variable is not None and len(pattern.relationships) != 1:
             raise errors.PATH_OF_STEPS.error(part.variable.at, part.variable.text)
         for (_, one, _), ends in zip(pattern.steps(), pairwise(names), strict=True):
@@ -157,7 +162,44 @@ class _Adding:
         either = one.direction is Direction.EITHER
         return self.body.program.steps(one.types, self.block.within, either=either)
 
-    def _edge(self, one: Relationship, source: str, target: str) -> None:
+    def _walk(self, part: Part, name: Name, names: Sequence[str]) -> None:
+        """Adds each relationship of a path by itself, so that UNWIND can read it."""
+        body = self.body
+        own = self._new(name)
+        if body.is_optional:
+            raise errors.OPTIONAL_PATH.error(name.at, name.text)
+        nodes, edges = [names[0]], list[Edge]()
+        for (_, one, _), (left, right) in zip(part.pattern.steps(), pairwise(names), strict=True):
+            backward = one.direction is Direction.LEFT
+            source, target = (right, left) if backward else (left, right)
+            inner: list[str] = []
+            if one.hops is None:
+                found = [self._edge(one, source, target, named=True)]
+            else:
+                inner, found = self._steps_between(one, one.hops, source, target)
+            types = tuple(type_.text for type_ in one.types)
+            turn = -1 if backward else 1
+            edges += [Edge(edge or "", types) for edge in found[::turn]]
+            nodes += [*inner[::turn], *([right] if found else [])]
+        steps = Steps(tuple(nodes), tuple(edges))
+        body.scope[name.text] = Path(own, False, (names[0], names[-1]), steps=steps)
+
+    def _steps_between(
+        self, one: Relationship, hops: Hops, source: str, target: str
+    ) -> tuple[list[str], list[str | None]]:
+        """Adds a path of one of its lengths, as :meth:`_chain` does."""
+        self._check_path(one, hops)
+        if hops.most is None:
+            raise errors.UNWOUND_PATH.error(hops.at, "*")
+        if self._is_empty(hops):
+            self.body.same.merge(source, target)
+            return [], []
+        return self._chain(one, source, target, self._length(hops), named=True)
+
+    def _edge(
+        self, one: Relationship, source: str, target: str, *, named: bool = False
+    ) -> str | None:
+        """Adds a relationship; returns its name in rules, which it has if it is ``named``."""
         body = self.body
         name: str | None = None
         if one.variable is not None:
@@ -166,13 +208,14 @@ class _Adding:
             name = self._new(one.variable)
             types = tuple(type_.text for type_ in one.types)
             body.scope[one.variable.text] = Edge(name, types)
-        elif one.properties:
+        elif one.properties or named:
             name = body.new(None)
         group = self.group if self._shares(one) else None
         ends = Variable(source), Variable(target)
         body.atoms.append(EdgeAtom(self._steps(one), *ends, one.at, name, different=group))
         for key, value in one.properties:
             body.conditions.append(compared_with(body, name or "", key, value))
+        return name
 
     def _new(self, name: Name) -> str:
         """A name in rules for a new relationship or path."""
@@ -187,16 +230,13 @@ class _Adding:
         body = self.body
         hops = one.hops or Hops(1, 1, one.at)
         self._check_path(one, hops)
-        if hops.least == 0 and (hops.most == 0 or body.pick(2, hops.at, "*0") == 0):
+        if self._is_empty(hops):
             body.same.merge(source, target)
             return
-        hops = replace(hops, least=max(hops.least, 1))
         if body.counted:
-            if hops.most is None:
-                raise errors.COUNTED_PATHS.error(hops.at, "*")
-            steps = hops.least + body.pick(hops.most - hops.least + 1, hops.at, "*")
-            self._chain(one, source, target, steps)
+            self._chain(one, source, target, self._length(hops))
             return
+        hops = replace(hops, least=max(hops.least, 1))
         shares = self._shares(one)
         if hops.most is None and shares:
             raise errors.SHARED_PATH.error(hops.at, "*")
@@ -212,6 +252,17 @@ class _Adding:
             )
         )
 
+    def _is_empty(self, hops: Hops) -> bool:
+        """Whether to take the path without relationships, if there is one."""
+        return hops.least == 0 and (hops.most == 0 or self.body.pick(2, hops.at, "*0") == 0)
+
+    def _length(self, hops: Hops) -> int:
+        """The number of relationships to take, one or more."""
+        if hops.most is None:
+            raise errors.COUNTED_PATHS.error(hops.at, "*")
+        least = max(hops.least, 1)
+        return least + self.body.pick(hops.most - least + 1, hops.at, "*")
+
     def _check_path(self, one: Relationship, hops: Hops) -> None:
         if one.variable is not None:
             raise errors.PATH_VARIABLE.error(one.variable.at, one.variable.text)
@@ -226,16 +277,25 @@ class _Adding:
         self.body.scope[name.text] = Path(own, False, ends)
         return own if name.text in self.block.returned else None
 
-    def _chain(self, one: Relationship, source: str, target: str, count: int) -> None:
-        """Adds ``count`` relationships in a row, so that each path is a binding."""
+    def _chain(
+        self, one: Relationship, source: str, target: str, count: int, *, named: bool = False
+    ) -> tuple[list[str], list[str | None]]:
+        """Adds ``count`` relationships in a row, so that each path is a binding.
+
+        Returns the nodes between the ends, and the names of the relationships if ``named``.
+        """
         body = self.body
         steps = self._steps(one)
-        for ends in pairwise([source, *(body.new(None) for _ in range(count - 1)), target]):
-            name = body.new(None) if one.properties else None
+        inner = [body.new(None) for _ in range(count - 1)]
+        names: list[str | None] = []
+        for ends in pairwise([source, *inner, target]):
+            name = body.new(None) if one.properties or named else None
+            names.append(name)
             left, right = map(Variable, ends)
             body.atoms.append(EdgeAtom(steps, left, right, one.at, name, different=self.group))
             for key, value in one.properties:
                 body.conditions.append(compared_with(body, name or "", key, value))
+        return inner, names
 
     def _repeated(self, one: Relationship, hops: Hops) -> Regex:
         step = self._step(one)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from itertools import count
 from typing import Final, TypeVar
 
 from ...algebra.regex import Symbol
@@ -15,6 +14,7 @@ from ..query.condition_text import label_set_text
 from ..query.errors import QueryError
 from ..query.predicates import first_free
 from ..query.regular_query import LabelSet, Leaf, Rule
+from .errors import NoRowsError
 from .syntax import Name
 
 MOST_ALTERNATIVES: Final = 64
@@ -149,22 +149,27 @@ class Choices:
 
 
 def alternatives(build: Callable[[Choices], Built]) -> list[Built]:
-    """The results of ``build`` for each combination of the choices that it makes.
+    """The results of ``build`` for each combination of the choices that it makes, without those
+    that give no rows.
 
     Raises:
-        QueryError: E-SIZE for too many.
+        QueryError: E-SIZE for too many; the error of the last combination if none gives rows.
     """
     choices = Choices()
     results: list[Built] = []
-    for _ in count():
-        results.append(build(choices))
+    for _ in range(MOST_ALTERNATIVES):
+        failure: NoRowsError | None = None
+        try:
+            results.append(build(choices))
+        except NoRowsError as error:
+            failure = error
         if not choices.advance():
+            if failure is not None and not results:
+                raise failure
             return results
-        if len(results) == MOST_ALTERNATIVES:
-            break
     raise QueryError(
         "E-SIZE",
-        f"OR and lengths of paths make more than {MOST_ALTERNATIVES} combinations",
+        f"OR, UNWIND and lengths of paths make more than {MOST_ALTERNATIVES} combinations",
         hint="split the query",
     )
 

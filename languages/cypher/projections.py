@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from ...algebra.orders import Direction
 from ..query import answers
@@ -17,6 +18,7 @@ from ..query.regular_query import Limit, Output
 from ..query.shortest_paths import NODES, RELATIONSHIPS
 from . import errors
 from .bodies import Body, Column
+from .clauses import Item, Projection
 from .expression_text import expression_text
 from .program import reading
 from .scope import Bound, Edge, Node, Path, Value
@@ -25,10 +27,8 @@ from .syntax import (
     Exists,
     Expression,
     HasLabels,
-    Item,
     Literal,
     Name,
-    Projection,
     Property,
 )
 from .syntax import Variable as VariableText
@@ -70,6 +70,18 @@ def closes(projection: Projection) -> bool:
     """Whether a WITH closes a rule."""
     limited = projection.limit is not None or projection.skip is not None
     return projection.distinct or is_aggregated(projection) or bool(projection.order) or limited
+
+
+def are_apart(projections: Sequence[Projection]) -> bool:
+    """Whether no row is of two of some projections: each two have a column of other constants."""
+    constants = [
+        {name_of(i): i.value.value for i in of.items if isinstance(i.value, Literal)}
+        for of in projections
+    ]
+    return all(
+        any(one[name] != other[name] for name in one.keys() & other.keys())
+        for one, other in combinations(constants, 2)
+    )
 
 
 def name_of(item: Item) -> str:
@@ -200,6 +212,8 @@ def _output(body: Body, item: Item) -> Output:
         if isinstance(bound, Path):
             if bound.optional:
                 raise errors.OPTIONAL_PATH.error(value.at, value.name.text)
+            if bound.steps is not None:
+                raise errors.UNWOUND_COLUMN.error(value.at, value.name.text)
             return rq.Witnessed(bound.name, value.at)
     match value:
         case Call(function, (VariableText(path),)) if function.text.lower() in _LISTS:

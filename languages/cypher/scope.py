@@ -32,6 +32,14 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
+class Steps:
+    """The variables in rules of the nodes of a path, and its relationships, from its start on."""
+
+    nodes: tuple[str, ...]
+    relationships: tuple[Edge, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Path:
     """A path.
 
@@ -40,12 +48,14 @@ class Path:
         shortest: whether it is a shortest one.
         ends: the variables in rules of its first and last node.
         optional: as of :class:`Node`.
+        steps: what is on the path, if UNWIND reads it.
     """
 
     name: str
     shortest: bool
     ends: tuple[str, str]
     optional: bool = False
+    steps: Steps | None = None
 
 
 @dataclass(frozen=True, slots=True)

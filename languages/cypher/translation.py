@@ -15,16 +15,16 @@ from ..query.errors import line_of
 from ..query.regular_query import RegularQuery, Rule, WindowClause
 from . import errors
 from .bodies import Body, optional_scope
-from .conditions import FALSE, hold, match_block
+from .clauses import Match, Projection, Query, Single, Unwind, With
+from .conditions import hold, match_block
 from .constructed import relationships
-from .functions import NOTHING
 from .patterns import Block
 from .program import Choices, Program, alternatives, reading
-from .projections import Closed, close, closes, computes, counts, is_aggregated, renamed
-from .scope import Bound, Value
-from .syntax import Literal, Match, Name, Projection, Query, Single, Unwind, With
+from .projections import Closed, are_apart, close, closes, computes, counts, is_aggregated, renamed
+from .scope import Bound
+from .syntax import Name
 from .syntax import Variable as VariableText
-from .values import members_of, value_of
+from .unwinding import paths_unwound, unwind
 
 _LATEST: Final = "latest"
 _WORDS: Final = ("earliest", _LATEST)
@@ -44,7 +44,7 @@ def translated(query: Query, time_unit: str, words: frozenset[str]) -> RegularQu
             at = query.source.range.at
             clauses = (WindowClause(program.length(query.source.range), location=at),)
     _warn_of_run(program, query)
-    if query.union_all:
+    if query.union_all and not are_apart([part.result for part in query.parts]):
         raise errors.UNION_ALL.error(query.union_all[0], "UNION ALL")
     answer = program.fresh("Answer") if query.name is None else query.name
     _union(program, query, answer)
@@ -186,18 +186,26 @@ def _segment(
         item.value.name.text for item in projection.items if isinstance(item.value, VariableText)
     )
 
+    unwound = paths_unwound(clauses)
+
     def build(choices: Choices) -> Closed:
         body = Body(program, choices, counts(projection))
         if start is not None:
             start.begin(body)
         for clause in clauses:
-            _clause(body, clause, returned)
+            _clause(body, clause, returned, unwound)
         return close(body, projection, head, inner)
 
     return alternatives(build)[0]
 
 
-def _clause(body: Body, clause: Match | With | Unwind, returned: frozenset[str]) -> None:
+def _clause(
+    body: Body,
+    clause: Match | With | Unwind,
+    returned: frozenset[str],
+    unwound: frozenset[str],
+) -> None:
+    """Adds a clause; ``returned`` and ``unwound`` are names of paths, as of a block."""
     if isinstance(clause, With):
         scope = renamed(body, clause.projection)
         body.scope.clear()
@@ -206,9 +214,9 @@ def _clause(body: Body, clause: Match | With | Unwind, returned: frozenset[str])
             hold(body, clause.condition)
         return
     if isinstance(clause, Unwind):
-        _unwind(body, clause)
+        unwind(body, clause)
         return
-    block = Block.of(clause, body, returned)
+    block = Block.of(clause, body, returned, unwound)
     if not clause.is_optional:
         match_block(body, block, clause.condition)
         return
@@ -221,17 +229,3 @@ def _clause(body: Body, clause: Match | With | Unwind, returned: frozenset[str])
     added: dict[str, Bound] = optional_scope(inside)
     body.optional.append((inside, clause.at))
     body.scope.update(added)
-
-
-def _unwind(body: Body, clause: Unwind) -> None:
-    """Binds a variable to a member of a list; each member makes rules of its own."""
-    name = clause.variable
-    if name.text in body.scope:
-        raise errors.REBOUND.error(name.at, name.text)
-    members = members_of(clause.members)
-    if isinstance(clause.members, Literal) or not members:  # of null and [] there is no row
-        body.conditions.append(FALSE)
-        body.scope[name.text] = Value(NOTHING)
-        return
-    member = members[body.pick(len(members), clause.at, "UNWIND")]
-    body.scope[name.text] = Value(value_of(body, member))

@@ -13,7 +13,7 @@ from ..query.shortest_paths import LENGTH
 from . import errors, moments
 from .bodies import Body
 from .expression_text import expression_text
-from .functions import NOTHING, called, computed, depth_of
+from .functions import NULL, called, computed, depth_of
 from .scope import Edge, Node, Path, Point, Value
 from .syntax import (
     Access,
@@ -71,7 +71,7 @@ def _value(body: Body, of: Expression) -> rq.Value:
         case Property():
             return property_of(body, of)
         case Literal(None):
-            return NOTHING
+            return NULL
         case Literal(value):
             assert value is not None
             return scalar.Literal(value)
@@ -112,10 +112,10 @@ def _case(body: Body, of: Case) -> rq.Value:
         found = _value(body, test)
         parts.append(found if subject is None else _call(functions.EQUAL, subject, found))
         parts.append(_value(body, value))
-    last = NOTHING if of.otherwise is None else _value(body, of.otherwise)
+    last = NULL if of.otherwise is None else _value(body, of.otherwise)
     if len(parts) > 2 * functions.MOST_ARGUMENTS:
         raise errors.LONG.error(of.at, "CASE")
-    return _call(functions.CHOOSE, *parts, last)
+    return _call(functions.CASE_WHEN, *parts, last)
 
 
 def _call(function: str, *arguments: rq.Value) -> rq.Value:
@@ -126,7 +126,7 @@ def _test(body: Body, of: Expression) -> rq.Value:
     """A condition as a truth value, with null for unknown."""
     match of:
         case Not(part):
-            return _call(functions.OPPOSITE, _value(body, part))
+            return _call(functions.LOGICAL_NOT, _value(body, part))
         case And(parts):
             return _connected(of, functions.ALL_TRUE, [_value(body, part) for part in parts])
         case Or(parts):
@@ -147,8 +147,8 @@ def _test(body: Body, of: Expression) -> rq.Value:
             bound = body.bound(value.name) if isinstance(value, VariableText) else None
             if isinstance(bound, Node | Edge) and not bound.optional:
                 return scalar.Literal(not is_null)
-            known = _call(functions.IS_KNOWN, _value(body, value))
-            return _call(functions.OPPOSITE, known) if is_null else known
+            known = _call(functions.IS_NOT_NULL, _value(body, value))
+            return _call(functions.LOGICAL_NOT, known) if is_null else known
     raise errors.TRUTH_VALUE.error(of.at, expression_text(of))
 
 
@@ -295,6 +295,8 @@ def _of_variable(body: Body, of: Call, function: str) -> rq.Value | None:
     bound = body.bound(argument.name) if isinstance(argument, VariableText) else None
     if function in _IDENTITIES and isinstance(bound, Node):
         return Variable(bound.variable)
+    if function == LENGTH and isinstance(bound, Path) and bound.steps is not None:
+        return scalar.Literal(len(bound.steps.relationships))
     if function == LENGTH and isinstance(bound, Path):
         if not bound.shortest:
             raise errors.PATH_VALUE.error(of.at, expression_text(of))

@@ -21,6 +21,7 @@ from .disjoint_sets import DisjointSets
 from .edge_checks import check_edges
 from .errors import QueryError, line_of, listed
 from .limits import check_limits
+from .path_columns import check_paths_handed_on
 from .predicates import derived_by, parts_by, predicates, read_by
 from .regular_query import (
     LabelSet,
@@ -29,10 +30,9 @@ from .regular_query import (
     RegularQuery,
     Rule,
     WindowClause,
-    Witnessed,
 )
 from .returned_paths import path_columns
-from .shortest_paths import lists
+from .shortest_paths import shortest_paths
 from .value_columns import check_columns
 
 
@@ -64,6 +64,7 @@ def checked_query(
     answer = answer or _answer(rules)
     _check_inner_paths(rules, answer)
     check_columns(rules, order)
+    check_paths_handed_on(rules, order)
     for head in dict.fromkeys(rule.head for rule in rules):
         check_alike([rule for rule in rules if rule.head == head])
     check_lists(rules)
@@ -200,13 +201,15 @@ def _check_arity(rules: Sequence[Rule]) -> None:
 
 
 def _check_inner_paths(rules: Sequence[Rule], answer: str) -> None:
-    """Checks that the predicates that rules read have no columns of paths."""
+    """Checks that the predicates that rules read have no columns of paths but shortest ones."""
     used = read_by(rules)
     for rule in rules:
         if rule.head == answer and rule.head not in used:
             continue
-        returned: dict[str, Witnessed | Property] = {**path_columns(rule), **lists(rule)}
-        for name, of in returned.items():
+        shortest = shortest_paths(rule.body)
+        for name, of in path_columns(rule).items():
+            if of.path in shortest:
+                continue
             raise QueryError(
                 "E-PATHVAR",
                 "only the answer returns paths",

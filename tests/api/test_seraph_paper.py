@@ -1,14 +1,15 @@
 """The queries of the paper of Seraph on the command line, over data in the shapes of the paper.
 
 The texts are those of the figures, repaired where they do not parse: the print of Figure 13 lacks a
-brace, Figure 15 has colons between types and a name that begins with a digit, Figure 17 names
-``new`` and ``old`` that nothing binds.
+brace, Figure 15 has colons between types, one before a node, and a name that begins with a digit,
+Figure 17 names ``new`` and ``old`` that nothing binds.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,20 @@ REGISTER QUERY watch_for_anomalous_routes {
   WITH rack, avg(length(path)) AS `10minAvg`
   WHERE (`10minAvg` - 3) / 0.5 >= 1
   RETURN rack, `10minAvg`
+  EMIT SNAPSHOT EVERY PT1M
+  INTO kafka://anomalous-routes
+}
+"""
+ROUTES_AS_PRINTED = """
+REGISTER QUERY watch_for_anomalous_routes {
+  FROM STREAM kafka://network-monitoring
+  STARTING FROM Latest
+  WITH WINDOW RANGE PT10M
+  MATCH path = allShortestPaths(
+    (rack:Rack)-[:HOLDS|ROUTES|CONNECTS*]-(router:Router:Egress))
+  WITH rack, avg(length(path)) as `10minAvg`, path
+  WHERE (`10minAvg` - 5 / 0.5) >= 3
+  RETURN path
   EMIT SNAPSHOT EVERY PT1M
   INTO kafka://anomalous-routes
 }
@@ -127,7 +142,8 @@ class Store:
         found: dict[int, list[tuple[object, ...]]] = {}
         for line in out.read_text("utf-8").splitlines():
             report = json.loads(line)
-            found.setdefault(report["at"], []).append(tuple(report["bindings"].values()))
+            values = (report["bindings"] | report.get("paths", {})).values()
+            found.setdefault(report["at"], []).append(tuple(values))
         return {at: sorted(rows) for at, rows in found.items()}
 
 
@@ -211,6 +227,30 @@ def test_routes_that_become_longer_are_reported(headrace: Commands, minutes: Sto
         minutes.add(label.lower(), "id", ids, nodes=label)
     found = minutes.reported(headrace, ROUTES)
     assert found == {at: [("2", 4.0)] for at in range(10, 18)}
+
+
+def test_routes_are_returned_beside_their_average_length(
+    headrace: Commands, minutes: Store
+) -> None:
+    """Figure 15 as printed: a path is a key, so that its group has the length of that path.
+
+    A quotient comes before a difference, so routes of 13 hops and more are reported: those of rack
+    2 from minute 10 on, when the cable from 21 to 9 has left the window. They differ in one node.
+    """
+    far = ["21", *map(str, range(31, 40)), "9"]
+    ring = [f"{one},{other},CONNECTS" for one, other in pairwise(far)]
+    fork = ["9,50,CONNECTS", "9,51,CONNECTS", "50,8,ROUTES", "51,8,ROUTES"]
+    first = ["1,11,HOLDS", "11,8,CONNECTS", "2,21,HOLDS", *ring, *fork]
+    cables = [f"{one},0" for one in [*first, "21,8,CONNECTS"]]
+    cables += [f"{one},8" for one in first]
+    minutes.add("network-monitoring", "src,trg,label,ts", cables)
+    for label, ids in (("Rack", ["1", "2"]), ("Router", ["8", "9"]), ("Egress", ["8"])):
+        minutes.add(label.lower(), "id", ids, nodes=label)
+    found = minutes.reported(headrace, ROUTES_AS_PRINTED)
+    hops = [["2", "HOLDS", "21"], *([a, "CONNECTS", b] for a, b in pairwise(far))]
+    routes = [[*hops, ["9", "CONNECTS", over], [over, "ROUTES", "8"]] for over in ("50", "51")]
+    assert [len(route) for route in routes] == [13, 13]
+    assert found == {at: [(route,) for route in routes] for at in range(10, 18)}
 
 
 def test_suspects_near_crime_scenes(headrace: Commands, minutes: Store) -> None:

@@ -194,20 +194,20 @@ WRITTEN: list[Value] = ["a", "1", 0, 1, -2, LARGEST, 1.0, 1.5, 1e300, True, Fals
 LITERALS = st.sampled_from(WRITTEN).map(literal)
 TEXTS = ("TO_LOWER", "TEXT_SIZE", "TEXT_TRIM", "TEXT_REVERSE", "AS_INTEGER", "AS_FLOAT", "AS_TEXT")
 OF_ONE = (*TEXTS, "AS_BOOLEAN", "ROUND_UP", "ROUND_DOWN", "ROUND_NEAREST", "SIGN_OF", "SQUARE_ROOT",
-          "IS_KNOWN", "OPPOSITE", "TO_UPPER", "TEXT_LTRIM", "TEXT_RTRIM")  # fmt: skip
+          "IS_NOT_NULL", "LOGICAL_NOT", "TO_UPPER", "TEXT_LTRIM", "TEXT_RTRIM")  # fmt: skip
 OF_TWO = ("EQUAL", "UNEQUAL", "LESS", "AT_MOST", "ALL_TRUE", "ANY_TRUE", "TEXT_LEFT", "TEXT_RIGHT",
           "TEXT_JOIN", "TEXT_STARTS", "TEXT_ENDS", "TEXT_CONTAINS", "TEXT_PART", "DIVIDE",
           "MODULO")  # fmt: skip
 
 
 def chosen(test: TypedOperand, one: TypedOperand, other: TypedOperand) -> TypedOperand:
-    """One of two texts, as the values of CHOOSE are of one kind."""
-    return function("CHOOSE", test, function("AS_TEXT", one), function("AS_TEXT", other))
+    """One of two texts, as the values of CASE_WHEN are of one kind."""
+    return function("CASE_WHEN", test, function("AS_TEXT", one), function("AS_TEXT", other))
 
 
 def first_known(one: TypedOperand, other: TypedOperand) -> TypedOperand:
     """The first of two numbers, both with a fraction."""
-    return function("FIRST_KNOWN", function("AS_FLOAT", one), function("AS_FLOAT", other))
+    return function("FIRST_NOT_NULL", function("AS_FLOAT", one), function("AS_FLOAT", other))
 
 
 OPERANDS: st.SearchStrategy[TypedOperand] = st.recursive(

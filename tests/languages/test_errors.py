@@ -150,12 +150,22 @@ OTHERS = [
         "a list",
     ),
     ("E-PATHVAR", "A(x) <- a+(x,y) as p, length(p) > 1", "1:23", "p.length", "shortest x pays+ y"),
-    (
-        "E-PATHVAR",
-        "A(x, nodes(p)) <- shortest a+(x,y) as p. Answer(x) <- A(x, y)",
-        "1:6",
-        "nodes",
-        "o",
+    *(
+        ("E-PATHVAR", f"W(x, {path}) <- shortest a+(x,y) as p. {rule}", f"1:{at}", text, reason)
+        for path, rule, at, text, reason in (
+            ("p", "A(x) <- W(x, y), y > 1", 35, "y", "a path is not compared"),
+            ("nodes(p)", "A(x) <- W(x, y), y > 1", 42, "y", "a path is not compared"),
+            ("p", "A(x) <- W(x, y), a(y, z)", 35, "y", "a join by a path"),
+            ("p", "A(x) <- W(x, y), not a(y, x)", 35, "y", "a join by a path"),
+            ("p", "A(x) <- W(x, y), optional a(y, z)", 35, "y", "a join by a path"),
+            ("p", "A(x) <- W(x, 3)", 43, "W", "a path is not compared"),
+            ("p", "A(x) <- W(x, y) as q, q(z, y)", 35, "y", "a join by a path"),
+            ("p", "B(x) <- W(x, y) as q. A(x) <- q(x, y), B(x), y > 1", 57, "y", "a path is not"),
+            ("p", "A(x, count(y) as n) <- W(x, y)", 35, "n", "computes with a path"),
+            ("p", "A(x, TEXT_SIZE(y) as n) <- W(x, y)", 35, "n", "computes with a path"),
+            ("p", "A(x, y) <- a(x, z), optional W(x, y)", 55, "optional", "an optional part"),
+            ("p", "A(x, y) <- W(x, y). A(x, y) <- a(x, y)", 55, "A", "no path in another"),
+        )
     ),
     ("E-EDB", "A(x) <- shortest a+(x,y) as x", "1:18", "x", "that of a vertex"),
     ("E-SYNTAX", "A(x) <- shortest a(x,y) as p", "1:9", "shortest", "before a path or a closure"),

@@ -71,10 +71,10 @@ _LENIENT: Mapping[str, Callable[[list[Any]], Any]] = {
     "AT_MOST": lambda values: compare("<=", *values),
     "ALL_TRUE": _all,
     "ANY_TRUE": _any,
-    "IS_KNOWN": lambda values: values[0] is not None,
-    "CHOOSE": _choose,
-    "FIRST_KNOWN": lambda values: next((v for v in values if v is not None), None),
-    "NOTHING": lambda values: None,
+    "IS_NOT_NULL": lambda values: values[0] is not None,
+    "CASE_WHEN": _choose,
+    "FIRST_NOT_NULL": lambda values: next((v for v in values if v is not None), None),
+    "NULL_VALUE": lambda values: None,
 }
 
 
@@ -156,7 +156,7 @@ def _distance(lat: Any, lon: Any, other_lat: Any, other_lon: Any) -> float:
 
 
 _STRICT: Mapping[str, tuple[str, Callable[..., Any]]] = {
-    "OPPOSITE": ("b", lambda truth: not truth),
+    "LOGICAL_NOT": ("b", lambda truth: not truth),
     "TO_LOWER": ("t", str.lower),
     "TO_UPPER": ("t", str.upper),
     "TEXT_SIZE": ("t", len),

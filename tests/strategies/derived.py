@@ -22,12 +22,12 @@ COMPUTED: dict[str, list[Expr]] = {
         Prop("e", "ts"),
         Calc("*", (Prop("e", "n"), Lit(2))),
         Calc("-", (Prop("e", "n"), Prop("e", "ts"))),
-        Calc("FIRST_KNOWN", (Prop("e", "n"), Lit(4))),
+        Calc("FIRST_NOT_NULL", (Prop("e", "n"), Lit(4))),
         Lit(1),
     ],
     "r": [Prop("e", "r"), Calc("+", (Prop("e", "r"), Lit(1))), Calc("/", (Prop("e", "n"), Lit(2)))],
     "s": [Prop("e", "s"), Prop("e", "s"), Lit("u"), Calc("TEXT_TRIM", (Prop("e", "s"),))],
-    "b": [Prop("e", "b"), Calc("IS_KNOWN", (Prop("e", "n"),))],
+    "b": [Prop("e", "b"), Calc("IS_NOT_NULL", (Prop("e", "n"),))],
 }
 """The columns of each kind: integers, numbers, strings and truth values."""
 AGGREGATED: dict[str, list[Agg]] = {

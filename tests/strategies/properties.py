@@ -204,8 +204,10 @@ def _numbers(edges: tuple[str, ...], depth: int = 2) -> st.SearchStrategy[Expr]:
         st.builds(_call, st.sampled_from(["MODULO", "DIVIDE"]), part, part),
         st.builds(_call, st.sampled_from(["ROUND_NEAREST", "SIGN_OF"]), part),
         st.builds(_call, st.just("TEXT_SIZE"), _texts(edges, depth - 1)),
-        st.builds(_call, st.just("FIRST_KNOWN"), _integers(edges), _integers(edges)),
-        st.builds(_call, st.just("CHOOSE"), _tests(edges, 0), _integers(edges), _integers(edges)),
+        st.builds(_call, st.just("FIRST_NOT_NULL"), _integers(edges), _integers(edges)),
+        st.builds(
+            _call, st.just("CASE_WHEN"), _tests(edges, 0), _integers(edges), _integers(edges)
+        ),
     )
 
 
@@ -231,7 +233,7 @@ def _texts(edges: tuple[str, ...], depth: int = 1) -> st.SearchStrategy[Expr]:
         st.builds(_call, st.just("TEXT_JOIN"), leaves, leaves),
         st.builds(_call, st.just("TEXT_LEFT"), leaves, _integers(edges)),
         st.builds(_call, st.just("AS_TEXT"), _numbers(edges, 0)),
-        st.builds(_call, st.just("CHOOSE"), _tests(edges, 0), leaves, leaves),
+        st.builds(_call, st.just("CASE_WHEN"), _tests(edges, 0), leaves, leaves),
     )
 
 
@@ -244,13 +246,13 @@ def _tests(edges: tuple[str, ...], depth: int = 1) -> st.SearchStrategy[Expr]:
         st.builds(Prop, st.sampled_from(edges), st.just("b")),
         st.builds(_call, compared, _numbers(edges, 0), _numbers(edges, 0)),
         st.builds(_call, text, _texts(edges, 0), _texts(edges, 0)),
-        st.builds(_call, st.just("IS_KNOWN"), _numbers(edges, depth)),
-        st.builds(_call, st.just("IS_KNOWN"), _texts(edges, depth)),
+        st.builds(_call, st.just("IS_NOT_NULL"), _numbers(edges, depth)),
+        st.builds(_call, st.just("IS_NOT_NULL"), _texts(edges, depth)),
     )
     if depth <= 0:
         return leaves
     return st.one_of(
         leaves,
-        st.builds(_call, st.just("OPPOSITE"), leaves),
+        st.builds(_call, st.just("LOGICAL_NOT"), leaves),
         st.builds(_call, st.sampled_from(["ALL_TRUE", "ANY_TRUE"]), leaves, leaves),
     )

@@ -6,7 +6,7 @@ from typing import Literal
 
 from hypothesis import strategies as st
 
-from tests.oracles.conditions import Compare, Lit, Prop
+from tests.oracles.conditions import Compare, Lit, Prop, Vert
 from tests.oracles.query import (
     Alt,
     Atom,
@@ -60,7 +60,8 @@ def shortest_cases(draw: st.DrawFn, longest: int = 16, *, emits: bool = True) ->
     ends = tuple({t.name: None for t in path.terms if isinstance(t, Var)})
     whole = (tuple(body), tuple(conditions))
     length: tuple[tuple[str, Column], ...] = (("n", LENGTH),)
-    match draw(st.sampled_from(["plain", "plain", "lists", "counted", "inner", "unread"])):
+    kinds = ["plain", "plain", "lists", "counted", "inner", "unread", "handed on", "averaged"]
+    match draw(st.sampled_from(kinds)):
         case "lists" if emits:
             lists = draw(st.sampled_from([("relationships",), ("nodes", "relationships")]))
             columns: tuple[tuple[str, Column], ...] = (
@@ -81,6 +82,24 @@ def shortest_cases(draw: st.DrawFn, longest: int = 16, *, emits: bool = True) ->
             terms = (*map(Var, ends), Var("n"))
             more = Atom(labels[0], Var(ends[-1]) if ends else X, Var("w"))
             rules.append(Rule("Answer", ("n", "w"), (Derived("Far", terms), more)))
+        case "handed on" if emits:
+            lists = draw(st.sampled_from([("relationships",), ("relationships", "nodes")]))
+            handed = tuple((f"of_{name}", Prop("P", name)) for name in lists)
+            head = tuple(draw(st.permutations([*ends, *(name for name, _ in handed)])))
+            rules.append(Rule("Far", head, *whole, handed, tuple(negated)))
+            beside = draw(st.sampled_from([(), ends[-1:], ("w",)]))
+            far: list[BodyAtom] = [Derived("Far", tuple(map(Var, head)))]
+            if beside == ("w",):
+                far.append(Atom(labels[0], Var(ends[-1]) if ends else X, Var("w")))
+            rules.append(Rule("Answer", ("of_relationships", *beside), tuple(far)))
+        case "averaged" if emits:
+            keyed: tuple[tuple[str, Column], ...] = (
+                ("way", Prop("P", "relationships")), ("mean", Agg("avg", LENGTH)),
+            )  # fmt: skip
+            rules.append(Rule("Far", (*ends[:1], "mean", "way"), *whole, keyed, tuple(negated)))
+            mean = Derived("Far", (*map(Var, ends[:1]), Var("mean"), Var("way")))
+            shorter = Compare(Vert("mean"), draw(st.sampled_from(["<", ">="])), Lit(2))
+            rules.append(Rule("Answer", ("way", *ends[:1]), (mean,), (shorter,)))
         case "unread":
             rules.append(Rule("Answer", ends or ("z",), *_unread(whole), (), tuple(negated)))
         case _:

@@ -45,9 +45,9 @@ PAPER = {
           WITH WINDOW RANGE PT10M
           MATCH path = allShortestPaths(
             (rack:Rack)-[:HOLDS|ROUTES|CONNECTS*]-(router:Router:Egress))
-          WITH rack, avg(length(path)) AS `10minAvg`
-          WHERE (`10minAvg` - 5) / 0.5 >= 3
-          RETURN rack, `10minAvg`
+          WITH rack, avg(length(path)) as `10minAvg`, path
+          WHERE (`10minAvg` - 5 / 0.5) >= 3
+          RETURN path
           EMIT SNAPSHOT EVERY PT1M
           INTO kafka://anomalous-routes
         }""",

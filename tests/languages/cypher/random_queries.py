@@ -99,6 +99,16 @@ def _node_and_value(draw: st.DrawFn, body: Body) -> Texts:
     )
 
 
+def _of_part(part: str) -> Ending:
+    """The rows of a query of UNION ALL, with a column of their own."""
+
+    def ending(draw: st.DrawFn, body: Body) -> Texts:
+        of = _node_and_value(draw, body)
+        return Texts(f"{of.cypher}, {part} AS part", f"{of.kuzu}, {part} AS part")
+
+    return ending
+
+
 def _counts(draw: st.DrawFn, body: Body) -> Texts:
     """Aggregates by a node."""
     calls = ["count(*)", *(f"{f}({v})" for v in body.values for f in AGGREGATES)]
@@ -193,12 +203,44 @@ ENDINGS: dict[str, tuple[Ending, bool]] = {
 
 
 @st.composite
+def unwound(draw: st.DrawFn) -> Texts:
+    """Rows or counts of the nodes or relationships on a path, one for each."""
+    scope = Scope()
+    pattern, needed = draw(patterns(scope, 2, counted=True))
+    where = [draw(conditions_over(scope))] if draw(st.booleans()) else []
+    match = clause_of(
+        "MATCH", [Texts(f"p = {pattern.cypher}", f"p = {pattern.kuzu}")], needed, where
+    )
+    key = Texts(name := draw(st.sampled_from(scope.nodes)), f"{name}.id")
+    if draw(st.booleans()):
+        list_, member = Texts("nodes(p)", "nodes(p)"), Texts("m", "m.id")
+    else:
+        list_, member = Texts("relationships(p)", "rels(p)"), Texts("m.w", "m.w")
+    last = draw(
+        st.sampled_from(["length(p) AS l", "count(*) AS l", "count(*) AS l, sum({m}) AS s"])
+    )
+    items = [
+        Texts(f"{k.cypher} AS {name}", f"{k.kuzu} AS {name}")
+        for k, name in zip((key, member), "kv", strict=True)
+    ]
+    items.append(Texts(last.format(m=member.cypher), last.format(m=member.kuzu)))
+    ending = _returned(items, distinct=last.startswith("length"))
+    return Texts(
+        f"{match.cypher} UNWIND {list_.cypher} AS m {ending.cypher}",
+        f"{match.kuzu} UNWIND {list_.kuzu} AS m {ending.kuzu}",
+    )
+
+
+@st.composite
 def queries(draw: st.DrawFn) -> Texts:
     """A small query, or two joined by UNION."""
-    name = draw(st.sampled_from([*ENDINGS, "union"]))
-    if name == "union":
-        one, other = (_ended(draw, _node_and_value, counted=False) for _ in range(2))
-        return Texts(f"{one.cypher} UNION {other.cypher}", f"{one.kuzu} UNION {other.kuzu}")
+    name = draw(st.sampled_from([*ENDINGS, "UNION", "UNION ALL", "UNWIND"]))
+    if name == "UNWIND":
+        return draw(unwound())
+    if name.startswith("UNION"):
+        ends = map(_of_part, "12") if name == "UNION ALL" else [_node_and_value] * 2
+        one, other = (_ended(draw, ending, counted=False) for ending in ends)
+        return Texts(f"{one.cypher} {name} {other.cypher}", f"{one.kuzu} {name} {other.kuzu}")
     ending, counted = ENDINGS[name]
     return _ended(draw, ending, counted=counted)
 

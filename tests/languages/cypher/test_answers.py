@@ -28,6 +28,40 @@ AT_5: dict[str, list[Row]] = {
     "MATCH (a)-[:K]->(b) WITH a RETURN a, count(*) AS n": [(1, 2), (2, 1), (3, 1)],
     "MATCH (a)-[:K]->(b) WITH DISTINCT a, b RETURN a, count(*) AS n": [(1, 1), (2, 1), (3, 1)],
     "MATCH (a)-[r:K]->() RETURN count(r) AS n, avg(r.w) AS mean": [(4, 3.75)],
+    # The queries of UNION ALL have no row in common.
+    "MATCH (a)-[:K]->() RETURN a, 'k' AS of UNION ALL MATCH (a)-[:L]->() RETURN a, 'l' AS of": [
+        (1, "k"),
+        (2, "k"),
+        (2, "l"),
+        (3, "k"),
+    ],
+    "MATCH (a)-[:K]->() RETURN 1 AS of, count(*) AS n UNION ALL "
+    "MATCH (a)-[r:K]->() WHERE r.w > 0 RETURN NULL AS of, count(*) AS n": [(1, 4), (None, 4)],
+    # UNWIND gives a row for each node, or each relationship, of each path.
+    "MATCH p = (a)-[:K*1..2]->(b) UNWIND nodes(p) AS n RETURN n, count(*) AS c": [
+        (1, 4),
+        (2, 6),
+        (3, 7),
+    ],
+    "MATCH p = (a)-[:K*1..2]->(b)-[:L]-(c) UNWIND relationships(p) AS r "
+    "RETURN type(r) AS t": [("K",), ("L",)],
+    "MATCH p = (a)-[:K]->(b)-[:L]-(c) UNWIND relationships(p) AS r "
+    "RETURN length(p) AS l, count(*) AS n, sum(r.w) AS w": [(2, 4, 7)],
+    "MATCH p = (a)<-[:K*2]-(b) UNWIND relationships(p) AS r RETURN a, b, r.w, count(*) AS n": [
+        (3, 1, 1, 2),
+        (3, 1, 2, 1),
+        (3, 1, 5, 1),
+        (3, 2, 1, 1),
+        (3, 2, 7, 1),
+    ],
+    "MATCH p = (a)-[:K*0..1]->(b:City) UNWIND nodes(p) AS n RETURN n, count(*) AS c": [
+        (2, 1),
+        (3, 4),
+    ],
+    "MATCH p = (a)-[:K*0..1]->(b:City) UNWIND relationships(p) AS r RETURN r.w AS w": [(1,), (7,)],
+    "MATCH p = (a)-[:K]->(b:City) UNWIND nodes(p) AS n MATCH (n)-[:L]->(c) RETURN n, c": [(2, 1)],
+    "MATCH p = (a:Person)-[:K]->(b:City) UNWIND nodes(p) AS n WITH n WHERE n.age > 3 "
+    "RETURN n, n.age AS age": [(3, 5)],
     # A relationship of either direction matches a loop once.
     "MATCH (a)-[:K]-(a) RETURN a, count(*) AS n": [(3, 1)],
     "MATCH (a)-[:L]-(b) RETURN a, b": [(1, 2), (2, 1)],

@@ -231,10 +231,10 @@ def test_suspects_near_the_scene_of_a_crime() -> None:
     [
         ("RETURN toLower(r.n) AS v", "r.n is a number, and TO_LOWER takes a string there"),
         ("RETURN r.s % 2 AS v", "r.s is a string, and MODULO takes a number there"),
-        ("RETURN CASE WHEN r.n THEN 1 END AS v", "CHOOSE takes a truth value there"),
-        ("RETURN CASE WHEN r.b THEN 1 ELSE 'a' END AS v", "CHOOSE takes values of one type"),
+        ("RETURN CASE WHEN r.n THEN 1 END AS v", "CASE_WHEN takes a truth value there"),
+        ("RETURN CASE WHEN r.b THEN 1 ELSE 'a' END AS v", "CASE_WHEN takes values of one type"),
         ("RETURN r.n = r.s AS v", "EQUAL takes values of one type"),
-        ("RETURN coalesce(r.n, r.s) AS v", "FIRST_KNOWN takes values of one type"),
+        ("RETURN coalesce(r.n, r.s) AS v", "FIRST_NOT_NULL takes values of one type"),
         ("WHERE toUpper(r.s) = 3 RETURN a", "is a string and 3 is a number"),
     ],
 )

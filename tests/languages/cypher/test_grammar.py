@@ -7,18 +7,17 @@ import pytest
 from lark import Lark, Token
 from lark.lexer import Lexer
 
+from headrace.languages.cypher.clauses import Match, With
 from headrace.languages.cypher.expression_text import expression_text
 from headrace.languages.cypher.parser import PARSER, tree
 from headrace.languages.cypher.syntax import (
     Direction,
     Hops,
-    Match,
     Name,
     Part,
     Pattern,
     Relationship,
     Shortest,
-    With,
 )
 from headrace.languages.query.atoms import Location
 from tests.languages.cypher.examples import PAPER, TRANSLATED
