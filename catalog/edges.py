@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from . import delimited, graph_events, json_lines, parquet
 from .lines import Block, EdgeFileError, Progress, blocks, has_blank_lines_alone
-from .model import ROLES, PropertyType, VertexType, roles_of
+from .model import ROLES, Layout, PropertyType, VertexType, roles_of
 from .raw import RawRows
 from .rows import Expectation, checked_rows
 
@@ -99,7 +99,7 @@ class EdgeFile:
     stored: bool = False
     vertices: bool = False
     properties: Mapping[str, PropertyType] = field(default_factory=lambda: MappingProxyType({}))
-    layout: graph_events.Layout = "seraph"
+    layout: Layout = "seraph"
     origin: Literal["options", "catalog"] = field(default="options", compare=False)
 
     def __post_init__(self) -> None:

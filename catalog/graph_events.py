@@ -1,14 +1,17 @@
 """Events that are graphs, as JSON: each line holds one event, which is several rows.
 
-In: lines of the ``seraph`` layout (an event has nodes and relationships, as in JSON-PG) or of the
-``neo4j`` layout (an event is a change of one node or relationship, as Neo4j Streams writes it).
-Out: a row for each label of a node, or for each label of a relationship. An event that cannot be
-read as a whole is one malformed row.
+In: lines of the ``seraph`` layout (an event has nodes and relationships, as in JSON-PG), or of a
+layout whose event is a change of one node or relationship: ``neo4j``, as Neo4j Streams writes it,
+and ``neo4j-cdc``, as the change data capture of Neo4j 5 does.
+Out: a row for each label of a node, one with `NO_LABEL` for the properties of a node without
+labels, or a row for each label of a relationship. An event that cannot be read as a whole is one
+malformed row.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,15 +20,24 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from .lines import Block
+from .model import NO_LABEL, Layout
 from .raw import Malformed, RawRows, as_text
-
-Layout = Literal["seraph", "neo4j"]
-"""The layouts of events."""
 
 _TIMES = ("timestamp", "ts")
 """The members of an event of the layout ``seraph`` that may hold its time."""
 _LISTS = {True: ("nodes",), False: ("relationships", "edges")}
 """The members with the nodes (True) and the relationships of an event."""
+
+
+_NODE = {"n": True, "NODE": True, "r": False, "RELATIONSHIP": False}
+"""The types of events of the layout ``neo4j-cdc``, and whether they are of nodes."""
+_WRITE, _DELETE = ("c", "CREATE", "u", "UPDATE"), ("d", "DELETE")
+"""The operations of the layout ``neo4j-cdc``."""
+_TIME = re.compile(
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(?::[0-9]{2})?)"
+    r"(?:(\.[0-9]{1,6})[0-9]*)?(Z|[+-][0-9]{2}:[0-9]{2})(?:\[.*\])?"
+)
+"""A time of a commit: with up to nine digits of a second, and the name of a zone."""
 
 
 class UnfitError(Exception):
@@ -157,6 +169,8 @@ def elements_of(
     """
     if layout == "neo4j":
         return list(_changed(event, vertices))
+    if layout == "neo4j-cdc":
+        return list(_captured(event, vertices))
     return list(_of_graph(event, vertices, time))
 
 
@@ -183,7 +197,7 @@ def _of_graph(event: Mapping[str, Any], vertices: bool, time: str | None) -> Ite
                 if end is None:
                     what = "id" if vertices else "start and end, or from and to"
                     raise UnfitError(f"{where} has no {what}")
-            for label in _list(f"{where}.labels", labels):
+            for label in _labels(_list(f"{where}.labels", labels), properties, vertices):
                 yield Element(ends, label, at, properties)
 
 
@@ -212,7 +226,7 @@ def _changed(event: Mapping[str, Any], vertices: bool) -> Iterator[Element]:
         ends = (payload["id"],) * 2
         left = _list("payload.before.labels", before.get("labels"))
         labels = _list("payload.after.labels", after.get("labels"))
-        left = [label for label in left if label not in labels]
+        left = _lost(left, labels, gone=payload.get("after") is None)
     else:
         start, end = (_object(f"payload.{name}", payload.get(name)) for name in ("start", "end"))
         ends = start.get("id"), end.get("id")
@@ -223,8 +237,14 @@ def _changed(event: Mapping[str, Any], vertices: bool) -> Iterator[Element]:
         properties = _with_id(properties, payload["id"])
     for label in left:
         yield Element(ends, label, time, {}, "-")
-    for label in labels:
+    for label in _labels(labels, properties, vertices):
         yield Element(ends, label, time, properties)
+
+
+def _lost(before: Sequence[Any], after: Sequence[Any], *, gone: bool) -> list[Any]:
+    """The labels whose rows a change of a node ends."""
+    own = [NO_LABEL] if gone else []
+    return [label for label in (*before, *own) if label not in after]
 
 
 def _milliseconds(value: object) -> str:
@@ -238,7 +258,81 @@ def _milliseconds(value: object) -> str:
     return second.replace(microsecond=value % 1000 * 1000).isoformat()
 
 
+# -- the layout neo4j-cdc --------------------------------------------------------------------------
+
+
+def _captured(record: Mapping[str, Any], vertices: bool) -> Iterator[Element]:
+    """The elements of a change event, of https://neo4j.com/docs/cdc/current/procedures/output-schema
+
+    The database names types and operations by letters. Neo4j's connector for Kafka names them by
+    words and adds types to values; its JSON converter may put the schema beside the event.
+    """
+    if "event" not in record:
+        record = _object("payload", record.get("payload"))
+    event = _object("event", record.get("event"))
+    node, deletes = _NODE.get(str(event.get("eventType"))), str(event.get("operation")) in _DELETE
+    if node is None:
+        raise UnfitError("event.eventType is neither n nor r")
+    if not deletes and str(event.get("operation")) not in _WRITE:
+        raise UnfitError("event.operation is none of c, u and d")
+    if vertices is not node:
+        return
+    own = event.get("elementId")
+    if own is None:
+        raise UnfitError("event has no elementId")
+    metadata = _object("metadata", record.get("metadata"))
+    time = _committed(metadata.get("txCommitTime"))
+    state = _object("event.state", event.get("state"))
+    before = _object("event.state.before", state.get("before"))
+    after = _object("event.state.after", state.get("after"))
+    values = _object("event.state.after.properties", after.get("properties"))
+    properties: Mapping[str, object] = {name: _untyped(of) for name, of in values.items()}
+    if node:
+        ends = own, own
+        old = _list("event.labels", event.get("labels"))
+        # In the mode DIFF, ``before`` has the lost labels, ``after`` the new ones; properties that
+        # no later event repeats must outlive the labels that they came with.
+        lost = old if deletes else _list("event.state.before.labels", before.get("labels"))
+        new = _list("event.state.after.labels", after.get("labels"))
+        labels = list(dict.fromkeys((*(one for one in old if one not in lost), *new)))
+        left = _lost(lost, labels, gone=deletes)
+        labels += [NO_LABEL] if properties and metadata.get("captureMode") == "DIFF" else []
+    else:
+        start, end = (_object(f"event.{name}", event.get(name)) for name in ("start", "end"))
+        ends = start.get("elementId"), end.get("elementId")
+        if None in ends:
+            raise UnfitError("event.start or event.end has no elementId")
+        left, labels = ([event.get("type")], []) if deletes else ([], [event.get("type")])
+        properties = _with_id(properties, own)
+    for label in left:
+        yield Element(ends, label, time, {}, "-")
+    for label in _labels(labels, properties, vertices):
+        yield Element(ends, label, time, properties)
+
+
+def _committed(value: object) -> str:
+    """The text of the time of a commit, in microseconds and without the name of its zone."""
+    match = _TIME.fullmatch(str(_untyped(value)))
+    if match is None:
+        raise UnfitError("metadata.txCommitTime is not an ISO 8601 time with a zone")
+    return "".join(part or "" for part in match.groups())
+
+
+def _untyped(value: object) -> object:
+    """The value itself, of one that the connector for Kafka wrote with its type."""
+    if isinstance(value, dict) and isinstance(value.get("type"), str):
+        return value.get(value["type"], value)
+    return value
+
+
 # -- values ----------------------------------------------------------------------------------------
+
+
+def _labels(
+    labels: Sequence[Any], properties: Mapping[str, object], vertices: bool
+) -> Sequence[Any]:
+    """The labels of the rows of a node or relationship."""
+    return labels or ([NO_LABEL] if vertices and properties else ())
 
 
 def _with_id(properties: Mapping[str, Any], own: object) -> Mapping[str, object]:

@@ -23,12 +23,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FILE_FORMATS",
+    "NO_LABEL",
     "ROLES",
     "VERTEX_ROLES",
     "Catalog",
     "End",
     "Joint",
     "LabelStatistics",
+    "Layout",
     "PropertyStatistics",
     "PropertyType",
     "RateHistogram",
@@ -45,6 +47,12 @@ ROLES = ("src", "trg", "label", "ts", "op")
 """The roles that columns of edges may fill; a property cannot have the name of a role."""
 VERTEX_ROLES = ("id", "label", "ts", "op")
 """The roles that columns of vertices may fill."""
+
+NO_LABEL = "(no label)"
+"""The label of the rows of nodes without a label, in events that are graphs. Such a row has newest
+properties of a node that gets its labels from other events."""
+Layout = Literal["seraph", "neo4j", "neo4j-cdc"]
+"""The layouts of events that are graphs."""
 
 FILE_FORMATS: Mapping[str, Literal["csv", "json", "graph", "parquet"]] = {
     "csv": "csv",
@@ -215,7 +223,7 @@ class Source:
     follow: bool = False
     value: Literal["json", "csv", "graph"] | None = None
     fields: tuple[str, ...] = ()
-    layout: Literal["seraph", "neo4j"] = "seraph"
+    layout: Layout = "seraph"
 
     @property
     def live(self) -> bool:

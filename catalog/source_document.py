@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from .model import FILE_FORMATS, LIVE_FORMATS, Source
+from .model import FILE_FORMATS, LIVE_FORMATS, Layout, Source
 from .shape_errors import PlacedError
 from .sinks_document import OptionText
 from .statistics_document import Shape, Text
@@ -25,7 +25,7 @@ class SourceShape(Shape):
     follow: bool = False
     value: Literal["json", "csv", "graph"] | None = None
     fields: list[Text] = Field(default_factory=list)
-    layout: Literal["seraph", "neo4j"] | None = None
+    layout: Layout | None = None
 
     @property
     def paths(self) -> list[tuple[str | None, str]]:

@@ -85,6 +85,7 @@ def test_a_node_has_a_row_for_each_label_and_a_relationship_for_its_type(tmp_pat
             {"id": "a", "labels": ["Person", "Staff"], "properties": {"n": 1}},
             {"id": "b", "labels": []},
             {"id": "c"},
+            {"id": "d", "properties": {"n": 2}},
         ],
         "relationships": [
             {"id": "r", "type": "KNOWS", "start": "a", "end": "b", "properties": {"id": "own"}},
@@ -92,7 +93,11 @@ def test_a_node_has_a_row_for_each_label_and_a_relationship_for_its_type(tmp_pat
         ],
     }
     nodes = file_of(tmp_path, [event], vertices=True, properties={"n": "integer"})
-    assert rows_of(nodes) == [("a", "Person", 3, 1), ("a", "Staff", 3, 1)]
+    assert rows_of(nodes) == [
+        ("a", "Person", 3, 1),
+        ("a", "Staff", 3, 1),
+        ("d", "(no label)", 3, 2),
+    ]
     edges = file_of(tmp_path, [event], properties={"id": "string"})
     assert rows_of(edges) == [("a", "b", "KNOWS", 3, "r"), ("b", "a", "KNOWS", 3, "own")]
 
@@ -208,6 +213,7 @@ def test_changes_of_nodes_are_rows_and_lost_labels_deletions(tmp_path: Path) -> 
         ("1004", "Person", 4, "-", None),
         ("1004", "Staff", 4, "+", "Anna"),
         ("1004", "Staff", 5, "-", None),
+        ("1004", "(no label)", 5, "-", None),
     ]
 
 
@@ -251,6 +257,122 @@ def test_a_relationship_of_neo4j_needs_the_ids_of_its_ends(tmp_path: Path) -> No
     ]
 
 
+# -- change data capture of Neo4j 5 ----------------------------------------------------------------
+
+DOCUMENTED: dict[str, Any] = {
+    "id": "A7fjWXMK_0L6hztd4xhoy0oAAAAAAAAADAAAAAAAAAAA",
+    "txId": 12,
+    "seq": 0,
+    "metadata": {
+        "executingUser": "neo4j",
+        "captureMode": "FULL",
+        "txStartTime": "2023-03-03T11:58:30.429Z",
+        "txCommitTime": "2023-03-03T11:58:30.526Z",
+        "txMetadata": {"correlationId": "123456789"},
+    },
+    "event": {
+        "elementId": "4:b7e35973:1",
+        "keys": {"Person": [{"firstName": "john"}, {"ssn": "Y654321"}]},
+        "eventType": "n",
+        "state": {
+            "before": None,
+            "after": {"properties": {"title": "Apollo 13"}, "labels": ["MOVIE"]},
+        },
+        "operation": "c",
+        "labels": ["MOVIE"],
+    },
+}
+"""The event of a new node that Neo4j's manual prints, without some of its metadata."""
+COMMIT = 1677844710
+
+
+def captured(**event: object) -> dict[str, Any]:
+    """The documented record of another event."""
+    return {**DOCUMENTED, "event": {"elementId": "5:a:0", **event}}
+
+
+def test_captured_changes_of_nodes_are_rows(tmp_path: Path) -> None:
+    more = {"elementId": "4:b7e35973:1", "eventType": "n"}
+    metadata = {**DOCUMENTED["metadata"], "captureMode": "DIFF"}
+    # In the mode DIFF, a state has the labels and properties that have changed.
+    update = {
+        "before": {"properties": {}, "labels": ["MOVIE"]},
+        "after": {"properties": {"title": "Apollo"}, "labels": ["FILM"]},
+    }
+    gone = {"before": {"properties": {"title": "Apollo"}, "labels": ["OLD", "FILM"]}}
+    events = [
+        DOCUMENTED,
+        captured(**more, operation="u", labels=["OLD", "MOVIE"], state=update)
+        | {"metadata": metadata},
+        captured(**more, operation="d", labels=["OLD", "FILM"], state=gone),
+        captured(eventType="r", operation="c", type="K", state={}, **captured_ends("1", "2")),
+    ]
+    of: dict[str, Any] = {"layout": "neo4j-cdc", "deletions": True}
+    file = file_of(tmp_path, events, vertices=True, properties={"title": "string"}, **of)
+    assert rows_of(file) == [
+        ("4:b7e35973:1", label, COMMIT, op, title)
+        for label, op, title in [
+            ("MOVIE", "+", "Apollo 13"),
+            ("MOVIE", "-", None),
+            ("OLD", "+", "Apollo"),
+            ("FILM", "+", "Apollo"),
+            ("(no label)", "+", "Apollo"),
+            ("OLD", "-", None),
+            ("FILM", "-", None),
+            ("(no label)", "-", None),
+        ]
+    ]
+    assert rejected_of(file) == []
+
+
+def captured_ends(start: str, end: str) -> dict[str, Any]:
+    of = {"keys": {}, "labels": ["P"]}
+    return {"start": {"elementId": start, **of}, "end": {"elementId": end, **of}}
+
+
+def test_captured_changes_of_relationships_have_their_id(tmp_path: Path) -> None:
+    state = {"properties": {"since": 2020}}
+    more = {"eventType": "r", "type": "KNOWS", **captured_ends("4:a:1", "4:a:2")}
+    events = [
+        captured(operation="c", state={"before": None, "after": state}, **more),
+        captured(operation="d", state={"before": state, "after": None}, **more),
+        DOCUMENTED,
+    ]
+    properties = {"id": "string", "since": "integer"}
+    file = file_of(tmp_path, events, layout="neo4j-cdc", deletions=True, properties=properties)
+    assert rows_of(file) == [
+        ("4:a:1", "4:a:2", "KNOWS", COMMIT, "+", "5:a:0", 2020),
+        ("4:a:1", "4:a:2", "KNOWS", COMMIT, "-", None, None),
+    ]
+
+
+NODE: dict[str, Any] = {"eventType": "n", "operation": "c", "labels": []}
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        ({"id": "A", "txId": 1}, "event.eventType is neither n nor r"),
+        (captured(**{**NODE, "eventType": "x"}), "event.eventType is neither n nor r"),
+        (captured(**{**NODE, "operation": "x"}), "event.operation is none of c, u and d"),
+        (captured(**{**NODE, "elementId": None}), "event has no elementId"),
+        ({**captured(**NODE), "metadata": {}}, "metadata.txCommitTime is not an ISO 8601 time"),
+        (captured(**NODE, state=[]), "event.state is not a JSON object"),
+        (captured(**{**NODE, "labels": "P"}), "event.labels is not a list"),
+    ],
+)
+def test_a_broken_captured_change_is_rejected(tmp_path: Path, record: object, reason: str) -> None:
+    ((_, why),) = rejected_of(file_of(tmp_path, [record], vertices=True, layout="neo4j-cdc"))
+    assert why.startswith(reason)
+
+
+def test_a_captured_relationship_needs_the_ids_of_its_ends(tmp_path: Path) -> None:
+    event = captured(eventType="r", operation="c", type="K", start={"elementId": "1"}, state={})
+    assert rejected_of(file_of(tmp_path, [event], layout="neo4j-cdc")) == [
+        (1, "event.start or event.end has no elementId")
+    ]
+
+
 # -- in a catalog ----------------------------------------------------------------------------------
 
 
@@ -258,13 +380,14 @@ def stream(source: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"streams": {"s": {"source": source, **more}}}
 
 
-def test_a_catalog_keeps_the_layout() -> None:
-    source = {"format": "kafka", "value": "graph", "layout": "neo4j"}
+@pytest.mark.parametrize("of_changes", ["neo4j", "neo4j-cdc"])
+def test_a_catalog_keeps_the_layout(of_changes: str) -> None:
+    source = {"format": "kafka", "value": "graph", "layout": of_changes}
     catalog = from_document(stream(source, vertices=True))
     assert loads(dumps(catalog)) == catalog
     message = live_source(catalog.streams["s"], "second").message
     assert message is not None
-    assert (message.format, message.layout, message.vertices) == ("graph", "neo4j", True)
+    assert (message.format, message.layout, message.vertices) == ("graph", of_changes, True)
     followed = from_document(stream({"format": "graph", "path": "in", "follow": True}))
     (layout,) = live_source(followed.streams["s"], "second").layouts.values()
     assert (layout.format, layout.layout) == ("graph", "seraph")
@@ -395,9 +518,9 @@ def test_both_spellings_of_an_event_have_the_same_rows(
     of_nodes = file_of(folder, written, vertices=True, properties={"n": "integer"})
     assert rows_of(of_nodes) == [
         (str(one["id"]), label, ts, one["n"])
-        for ts, nodes, _ in events
-        for one in nodes
-        for label in one["labels"]
+        for (ts, nodes, _), event in zip(events, written, strict=True)
+        for one, node in zip(nodes, event["nodes"], strict=True)
+        for label in one["labels"] or ["(no label)"] * bool(node["properties"])
     ]
     of_edges = file_of(folder, written, properties={"id": "integer", "n": "integer"})
     assert rows_of(of_edges) == [

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import event, given, note
 from hypothesis import strategies as st
 
-from headrace.catalog.model import Catalog, Stream
+from headrace.catalog.model import NO_LABEL, Catalog, Source, Stream
 from headrace.executor import local
 from headrace.planning.errors import InvalidQueryError
 from tests.languages.cypher.drawing import NODES, PAIRS, Texts
@@ -72,7 +72,7 @@ class Events:
             found += [
                 (node.id, node.id, label, one.ts, "people", {"age": node.age})
                 for node in one.nodes
-                for label in node.labels
+                for label in node.labels or (NO_LABEL,)
             ]
             for number, w in one.weights:
                 link = self.links[number]
@@ -102,6 +102,7 @@ class Events:
                 vertices=True,
                 deletions=self.deletions,
                 merge=True,
+                source=Source("graph", ("events.jsonl",)),
                 properties={"age": "integer"},
             ),
         }
@@ -118,7 +119,11 @@ class Events:
         weights: list[tuple[int, int, int | None]] = []
         for one in self.events:
             if instant - WINDOW < one.ts <= instant:
-                valid += [(n.id, label, one.ts, n.age) for n in one.nodes for label in n.labels]
+                valid += [
+                    (n.id, label, one.ts, n.age)
+                    for n in one.nodes
+                    for label in n.labels or (NO_LABEL,)
+                ]
                 weights += [(number, one.ts, w) for number, w in one.weights]
                 valid = [row for row in valid if row[:2] not in one.lost]
                 ended = [self.links[number] for number in one.ended]
@@ -126,7 +131,7 @@ class Events:
         nodes = []
         for id_ in sorted({row[0] for row in valid}):
             own = [row for row in valid if row[0] == id_]
-            labels = tuple(sorted({label for _, label, _, _ in own}))
+            labels = tuple(sorted({label for _, label, _, _ in own} - {NO_LABEL}))
             nodes.append(Node(id_, labels, newest((ts, age) for _, _, ts, age in own)))
         relationships = [
             Relationship(
