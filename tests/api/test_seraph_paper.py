@@ -96,6 +96,22 @@ REGISTER QUERY watch_for_suspects {
 }
 """
 """Figure 17 with places in metres, and their distance by hand."""
+SUSPECTS_ON_EARTH = """
+REGISTER QUERY watch_for_suspects {
+  FROM STREAM kafka://scotland-yard/calls
+  STARTING FROM Latest
+  WITH WINDOW RANGE PT15M
+  MATCH (call:Event)-[:OCCURRED_AT]->(l1:Location)
+  WITH call, point(l1) AS crime_scene
+  MATCH (crime:Event)<-[:PARTY_TO]-(person:Suspect)-[:NEAR_TO]->(last_seen:Location)
+  WITH person, last_seen, call, crime, distance(point(last_seen), crime_scene) AS distance
+  WHERE distance < 3000 AND call.type = crime.type
+  RETURN person, last_seen, call.description AS crime_description
+  EMIT SNAPSHOT EVERY PT5M
+  INTO kafka://suspects
+}
+"""
+"""Figure 17 with ``point`` of a node, its latitude and longitude: the area is 3000 metres wide."""
 
 
 class Store:
@@ -253,7 +269,25 @@ def test_routes_are_returned_beside_their_average_length(
     assert found == {at: [(route,) for route in routes] for at in range(10, 18)}
 
 
-def test_suspects_near_crime_scenes(headrace: Commands, minutes: Store) -> None:
+@pytest.mark.parametrize(
+    ("query", "places", "kinds"),
+    [
+        (
+            SUSPECTS,
+            ["l1,0,0", "l2,9000,0", "l3,1000,2000", "l4,0,3000", "l5,7000,1000"],
+            {"x": "integer", "y": "integer"},
+        ),
+        # A degree of latitude has 111 km, one of longitude at 51.5 degrees north 69 km.
+        (
+            SUSPECTS_ON_EARTH,
+            ["l1,51.5,0", "l2,51.5,0.13", "l3,51.518,0.014", "l4,51.527,0", "l5,51.509,0.101"],
+            {"latitude": "number", "longitude": "number"},
+        ),
+    ],
+)
+def test_suspects_near_crime_scenes(
+    headrace: Commands, minutes: Store, query: str, places: list[str], kinds: dict[str, str]
+) -> None:
     """Figure 17: who was convicted of a crime like one reported within 3 km and 15 minutes."""
     minutes.add(
         "calls",
@@ -273,11 +307,10 @@ def test_suspects_near_crime_scenes(headrace: Commands, minutes: Store) -> None:
         {"type": "string", "description": "string"},
         "Event",
     )
-    places = ["l1,0,0", "l2,9000,0", "l3,1000,2000", "l4,0,3000", "l5,7000,1000"]
-    minutes.add("locations", "id,x,y", places, {"x": "integer", "y": "integer"}, "Location")
+    minutes.add("locations", ",".join(["id", *kinds]), places, kinds, "Location")
     minutes.add("suspects", "id", ["m", "a"], nodes="Suspect")
     # l3 is 2.2 km from the bank, l4 is 3 km away and so not near; l5 is 2.2 km from the jeweller.
-    assert minutes.reported(headrace, SUSPECTS) == {
+    assert minutes.reported(headrace, query) == {
         5: [("m", "l3", "a bank")],
         10: [("m", "l3", "a bank")],
         15: [("m", "l3", "a bank")],
