@@ -294,7 +294,8 @@ def _captured(record: Mapping[str, Any], vertices: bool) -> Iterator[Element]:
         # no later event repeats must outlive the labels that they came with.
         lost = old if deletes else _list("event.state.before.labels", before.get("labels"))
         new = _list("event.state.after.labels", after.get("labels"))
-        labels = list(dict.fromkeys((*(one for one in old if one not in lost), *new)))
+        kept = [one for one in old if one not in lost]
+        labels = [*kept, *(one for one in new if one not in kept)]
         left = _lost(lost, labels, gone=deletes)
         labels += [NO_LABEL] if properties and metadata.get("captureMode") == "DIFF" else []
     else:

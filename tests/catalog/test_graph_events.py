@@ -359,6 +359,7 @@ NODE: dict[str, Any] = {"eventType": "n", "operation": "c", "labels": []}
         ({**captured(**NODE), "metadata": {}}, "metadata.txCommitTime is not an ISO 8601 time"),
         (captured(**NODE, state=[]), "event.state is not a JSON object"),
         (captured(**{**NODE, "labels": "P"}), "event.labels is not a list"),
+        (captured(**{**NODE, "labels": [["P"]]}), 'label is ["P"]: expected text or a whole'),
     ],
 )
 def test_a_broken_captured_change_is_rejected(tmp_path: Path, record: object, reason: str) -> None:
