@@ -120,7 +120,15 @@ def files_of(options: InputOptions) -> tuple[tuple[EdgeFile, ...], tuple[EdgeFil
         options.input_, options.columns, options.sep, time_unit=unit, vertex_type=kind
     )
     graph = read_inputs(options.stored, stored=True, time_unit=unit, vertex_type=kind)
-    return files, graph + read_vertices(options.vertices, time_unit=unit, vertex_type=kind)
+    vertices = read_vertices(options.vertices, time_unit=unit, vertex_type=kind)
+    return _by_options(files), _by_options(graph + vertices)
+
+
+def _by_options(files: tuple[EdgeFile, ...]) -> tuple[EdgeFile, ...]:
+    """The files, described by options unless a catalog describes them."""
+    return tuple(
+        replace(file, origin="options") if file.origin == "arguments" else file for file in files
+    )
 
 
 def inputs_to_run(
@@ -129,7 +137,7 @@ def inputs_to_run(
     """Returns the inputs of each stream; raises the errors of `headrace.inputs_of_plan`."""
     from ..running.runs import inputs_of_plan
 
-    return inputs_of_plan(
+    inputs = inputs_of_plan(
         plan,
         catalog_of(options),
         options.input_,
@@ -138,6 +146,10 @@ def inputs_to_run(
         stored=options.stored,
         vertices=options.vertices,
     )
+    return {
+        name: _by_options(source) if isinstance(source, tuple) else source
+        for name, source in inputs.items()
+    }
 
 
 def unit_of(time_unit: str | None) -> str:

@@ -19,6 +19,7 @@ from typing import Literal
 import pyarrow as pa
 
 from . import delimited, graph_events, json_lines, parquet
+from .layout_hints import Origin, setting
 from .lines import Block, EdgeFileError, Progress, blocks, has_blank_lines_alone
 from .model import ROLES, Layout, PropertyType, VertexType, roles_of
 from .raw import RawRows
@@ -79,7 +80,7 @@ class EdgeFile:
         stored: whether the file is of a stored graph; ``ts`` is then not read, and is 0.
         vertices: whether the rows are vertices; ``id`` then becomes both ends.
         properties: the types of properties by name.
-        origin: the kind of description of the layout (options or a catalog), for messages.
+        origin: what describes the layout, so that messages name its settings.
 
     Raises:
         EdgeFileError: if the separator is invalid, names are given to a file with a header, or a
@@ -100,7 +101,7 @@ class EdgeFile:
     vertices: bool = False
     properties: Mapping[str, PropertyType] = field(default_factory=lambda: MappingProxyType({}))
     layout: Layout = "seraph"
-    origin: Literal["options", "catalog"] = field(default="options", compare=False)
+    origin: Origin = field(default="arguments", compare=False)
 
     def __post_init__(self) -> None:
         if len(self.separator) != 1 or not self.separator.isascii() or self.separator in '"\r\n':
@@ -324,7 +325,7 @@ def roles_in(file: EdgeFile, names: Sequence[str]) -> list[str]:
     filled = [r for r in (*needed, "op", *file.properties) if _name(file, r) in names]
     for role in (*needed, *declared):
         if role not in filled:
-            raise EdgeFileError(_no_column(file, role, names))
+            raise EdgeFileError(_missing_column(file, role, names))
     for role in filled:
         if names.count(_name(file, role)) > 1:
             raise EdgeFileError(f"{file.path}: two columns are called {_name(file, role)!r}")
@@ -358,7 +359,8 @@ def _is_empty(file: EdgeFile) -> bool:
             return False
 
 
-def _no_column(file: EdgeFile, role: str, names: Sequence[str]) -> str:
+def _missing_column(file: EdgeFile, role: str, names: Sequence[str]) -> str:
+    """The message about a file without the column of a role, with advice; it has ``names``."""
     name = _name(file, role)
     missing = f"no column {name!r}" + (f" for {role}" if name != role else "")
     columns = ", ".join(map(repr, names))
@@ -366,40 +368,50 @@ def _no_column(file: EdgeFile, role: str, names: Sequence[str]) -> str:
 
 
 def _remedy(file: EdgeFile, role: str, names: Sequence[str]) -> str:
-    """The advice for a file that lacks the column of a role."""
-    by_options = file.origin == "options"
     separator = _likely_separator(file, names)
     if separator is not None:
-        named = _name(file, role) in names[0].split(separator)
-        if by_options:
-            header = "" if named else " (and --columns src,trg,ts or the like, without a header)"
-            return f"if {separator!r} separates its fields, say --sep {separator!r}{header}"
-        header = "" if named else ", header: false"
-        return f"if {separator!r} separates its fields, say options: {{sep: {separator!r}{header}}}"
+        return _with_separator(
+            file, separator, named=_name(file, role) in names[0].split(separator)
+        )
     if role in file.properties:
         return "say in columns which one it is"
-    if role == "label":
-        return (
-            "give the file one label, as --input LABEL=FILE, or say which column is label, "
-            "as --columns label=NAME"
-            if by_options
-            else "say label: NAME of all rows, or columns: {label: ...}"
-        )
-    if not by_options:
+    if file.origin == "catalog":
+        if role == "label":
+            return "say label: NAME of all rows, or columns: {label: ...}"
         headless = "options: {header: false} if it has no header (columns are _c0, _c1, ... then)"
         return f"say columns: {{{role}: ...}}" + (
             f", and {headless}" if file.format == "csv" else ""
         )
+    if role == "label":
+        return (
+            f"give the file one label, as {setting(file.origin, 'label', 'LABEL')}, or say which "
+            f"column is label, as {setting(file.origin, 'columns', 'label=NAME')}"
+        )
     if file.stored:
         return f"say in a catalog which column is {role}: columns: {{{role}: ...}}"
-    in_order = "name its fields in order, as --columns src,trg,ts"
+    in_order = f"name its fields in order, as {setting(file.origin, 'columns', 'src,trg,ts')}"
     if not file.header:
         return in_order
     absent = [one for one in ("src", "trg", "ts") if _name(file, one) not in names]
-    which = f"say which columns these are, as --columns {','.join(f'{one}=NAME' for one in absent)}"
+    pairs = ",".join(f"{one}=NAME" for one in absent)
+    which = f"say which columns these are, as {setting(file.origin, 'columns', pairs)}"
     if file.format != "csv" or file.columns:
         return which
     return f"if the file has a header, {which}; if it has none, {in_order}"
+
+
+def _with_separator(file: EdgeFile, separator: str, *, named: bool) -> str:
+    """The advice to give a separator; ``named``: the file has a header with the wanted name."""
+    sign = repr(separator)[1:-1]
+    if file.origin == "catalog":
+        header = "" if named else ", header: false"
+        return f"if {separator!r} separates its fields, say options: {{sep: '{sign}'{header}}}"
+    in_order = setting(file.origin, "columns", "src,trg,ts")
+    header = "" if named else f" (and {in_order} or the like, without a header)"
+    return (
+        f"if {separator!r} separates its fields, say "
+        f"{setting(file.origin, 'separator', sign)}{header}"
+    )
 
 
 def _likely_separator(file: EdgeFile, names: Sequence[str]) -> str | None:

@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 from .edges import EdgeFile, Rejected, check_not_empty, read
 from .joint import MOST_JOINT, Ends
 from .label_sketches import PROPERTY, LabelSketches, hashed
+from .layout_hints import setting
 from .lines import Progress
 from .model import LabelStatistics, StreamSample
 from .raw import Column
@@ -195,7 +196,7 @@ def _warnings_of_times(files: Sequence[EdgeFile], parts: Sequence[_Part]) -> Ite
     for file, part in zip(files, parts, strict=True):
         unit = None if part.earliest is None else finer_unit(part.earliest, file.time_unit)
         if unit is not None:
-            remedy = f"--time-unit {unit}" if file.origin == "options" else f"time_unit: {unit}"
+            remedy = setting(file.origin, "time_unit", unit)
             yield (
                 f"{file.path}: timestamps such as {part.earliest} have "
                 f"{len(str(part.earliest))} digits, and are read as {file.time_unit}s since 1970: "

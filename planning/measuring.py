@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ..algebra.deadline import Deadline
 from ..catalog.defaults import DEFAULT_STATISTICS, DEFAULT_STORED, DEFAULT_STREAM, default_catalog
+from ..catalog.layout_hints import Origin, setting
 from ..catalog.model import Catalog, LabelStatistics, Stream
 from ..languages.query.regular_query import RegularQuery
 from ..languages.translation.labels_read import (
@@ -102,8 +103,9 @@ def _of_inputs(
         f"{file.path}: the column ts is not read, since a stored graph is always valid"
         for file in timed
     ]
+    described = [file.origin for file in (*request.inputs, *request.stored)]
     for measurement in measurements:
-        doubts += doubts_of(measurement, query, by_options=True)
+        doubts += doubts_of(measurement, query, origin=described[0])
     unseen = tuple(label for label in labels if not _has(catalog, label))
     if not request.inputs:
         assumed = _assumed_catalog(request, query, unseen)
@@ -123,14 +125,14 @@ def _of_inputs(
     return replace(catalog, streams=open_streams), tuple(doubts)
 
 
-def doubts_of(measurement: Measurement, query: RegularQuery, *, by_options: bool) -> list[str]:
+def doubts_of(measurement: Measurement, query: RegularQuery, *, origin: Origin) -> list[str]:
     """Returns warnings about the measured files of a query.
 
-    ``by_options`` says whether options instead of a catalog describe the files.
+    ``origin`` is what describes the files.
     """
     doubts = list(measurement.warnings)
     if measurement.numeric and orders_vertices(query):
-        integers = "--vertex-type integer" if by_options else "vertex_type: integer in the catalog"
+        integers = setting(origin, "vertex_type", "integer")
         doubts.append(
             "the query orders vertices as text, but all sampled vertices are whole numbers: "
             f"10 comes before 9; for numeric order set {integers}"
@@ -277,7 +279,7 @@ class _Measuring:
         if measurement.sample is not None:
             samples = {**self.catalog.samples, stream.name: measurement.sample}
             self.catalog = replace(self.catalog, samples=samples)
-        self.doubts += doubts_of(measurement, self.query, by_options=False)
+        self.doubts += doubts_of(measurement, self.query, origin="catalog")
 
     def compare_ends(self) -> None:
         """Adds the joint statistics of the measured streams to those of the catalog."""

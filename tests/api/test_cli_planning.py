@@ -357,6 +357,25 @@ def test_a_vertex_is_not_silently_compared_with_a_number(
     assert "if they are milliseconds, say --time-unit millisecond" in done.err
 
 
+def test_a_run_fails_if_no_row_of_its_input_can_be_read(headrace: Commands, tmp_path: Path) -> None:
+    edges, output = tmp_path / "edges.csv", tmp_path / "results.jsonl"
+    edges.write_text("src,trg,ts\n1,2,soon\n2,3,later\n")
+    query, file = "Answer(x, y) <- a(x, y) WINDOW 1h", f"a={edges}"
+    run = ("run", query, "--input", file, "--engine", "local")
+    done = headrace(*run, "--output", output)
+    assert done.code == 1
+    assert f"All 2 rows of the stream 'input' were rejected. The first: {edges}:2:" in done.error
+    assert "ts 'soon' is neither a whole number nor ISO-8601" in done.error
+    assert "its separator, the columns of its fields" in done.error
+    kept = (tmp_path / "results.jsonl.rejected.jsonl").read_text("utf-8").splitlines()
+    assert [json.loads(row)["line"] for row in kept] == [2, 3]
+    assert not output.exists()
+    # One edge suffices.
+    edges.write_text("src,trg,ts\n1,2,soon\n2,3,5\n")
+    assert headrace(*run, "--output", output).code == 0
+    assert len(output.read_text("utf-8").splitlines()) == 1
+
+
 def test_types_and_units_without_a_catalog(headrace: Commands, tmp_path: Path) -> None:
     edges, people, catalog = (tmp_path / name for name in ("edges.csv", "people.csv", "c.yaml"))
     edges.write_text(NUMBERED)

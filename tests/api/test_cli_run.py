@@ -161,6 +161,16 @@ def test_bad_row_stops_a_strict_run_without_results(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+def test_a_run_on_spark_fails_if_no_row_can_be_read(tmp_path: Path) -> None:
+    edges = tmp_path / "edges.csv"
+    edges.write_text("src,trg,ts\n1,2,soon\n2,3,later\n")
+    query = "Answer(x, y) <- a(x, y) WINDOW 10"
+    done = process("run", query, "--input", f"a={edges}", "--output", tmp_path / "out")
+    assert done.code == 1
+    assert f"All 2 rows of the stream 'input' were rejected. The first: {edges}:2:" in done.error
+
+
+@pytest.mark.long
 def test_stopped_run_is_resumed(tmp_path: Path) -> None:
     """By SIGTERM, then by Ctrl-C; neither leaves temporary files."""
     out, temporary = tmp_path / "out", tmp_path / "tmp"

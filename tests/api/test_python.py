@@ -258,6 +258,14 @@ def test_errors_say_place_and_code(edges: Path) -> None:
     assert str(wrong.value) == f"E-WINDOW: {wrong.value.message}"
     with pytest.raises(UsageError, match=r"E-FILE: .*nothing\.csv"):
         headrace.optimize(CHAIN, inputs=edges.with_name("nothing.csv"))
+    semicolons = edges.with_name("semicolons.csv")
+    semicolons.write_text("src;trg;label;ts\n1;2;a;5\n")
+    with pytest.raises(UsageError, match=r"say separator=';'$"):
+        headrace.optimize(CHAIN, inputs=semicolons)
+    finer = edges.with_name("finer.csv")
+    finer.write_text("src,trg,label,ts\n1,2,a,1700000000000\n1,2,b,1700000000000\n")
+    (warning,) = headrace.optimize(CHAIN, inputs=finer, window="10").warnings
+    assert warning.endswith("if they are milliseconds, say time_unit='millisecond'")
 
 
 def test_the_package_lists_its_api_and_version() -> None:

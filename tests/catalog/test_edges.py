@@ -267,8 +267,8 @@ def test_strict_reading_ends_at_the_first_rejected_row(tmp_path: Path) -> None:
         (
             "1 4 1254192988\n",
             {"label": "a"},
-            "no column 'src'; it has '1 4 1254192988': if ' ' separates its fields, say --sep ' ' "
-            r"\(and --columns src,trg,ts",
+            "no column 'src'; it has '1 4 1254192988': if ' ' separates its fields, say "
+            r"separator=' ' \(and columns='src,trg,ts'",
         ),
         ("src,trg,ts\n1,2,3\n", {}, "no column 'label'; it has 'src', 'trg', 'ts': .* one label"),
         ("src,trg\n", {"label": "a"}, "no column 'ts'"),
@@ -331,6 +331,15 @@ def test_a_missing_column_comes_with_its_remedy(
             edges_of(EdgeFile(path, **{**file, "origin": origin}))
         assert str(caught.value).startswith(f"{path}: no column ")
         assert message in str(caught.value)
+
+
+def test_advice_names_the_arguments_of_a_program(tmp_path: Path) -> None:
+    path = written(tmp_path, "x.csv", "src;trg;label;ts\n1;2;a;5\n")
+    with pytest.raises(EdgeFileError, match=r"say separator=';'$"):
+        edges_of(EdgeFile(path))
+    path = written(tmp_path, "x.csv", "from,to,ts\n1,2,5\n")
+    with pytest.raises(EdgeFileError, match="as columns='src=NAME,trg=NAME'; if it has none, "):
+        edges_of(EdgeFile(path, label="a"))
 
 
 def test_missing_files_are_refused(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ from ..host.errors import DamagedError, InputError, OtherQueryError
 from ..host.files import digest_of, read_sealed, write_sealed, written_aside
 from ..host.storage import translate_storage_errors
 from .fingerprint import Inputs, check_unchanged, fingerprint
-from .rejected import RejectedRows
+from .rejected import RejectedRows, Tally
 from .replay_order import ORDER, ReplayOrder
 from .time_sort import TimeSorter, slices_by_time, slices_of_sizes
 
@@ -283,6 +283,7 @@ class Replay:
         """
         self._check_not_empty()
         sizes = [os.path.getsize(file.path) for _, file in self._files]
+        tallies = {stream: Tally() for stream, _ in self._files}
         for position, (stream, file) in enumerate(self._files):
             order = None if self._arrival is None else self._arrival.file(stream)
             report = _shifted(on_read, sum(sizes[:position]), sum(sizes))
@@ -290,6 +291,7 @@ class Replay:
                 for batch in read(file, strict=strict, on_progress=report):
                     self.edges += batch.edges.num_rows
                     self.rejected += rejected.write(map(asdict, batch.rejected))
+                    tallies[stream].add(batch)
                     is_read = pc.is_in(batch.edges["label"], self._labels[stream])
                     kept = batch.edges.filter(is_read)
                     self.relevant += kept.num_rows
@@ -306,6 +308,9 @@ class Replay:
                     "Mend it.",
                     Remedy("strict", "run without stopping at such rows"),
                 ) from error
+
+        for stream, tally in tallies.items():
+            tally.check(stream)
 
     def _check_not_empty(self) -> None:
         for stream in dict.fromkeys(stream for stream, _ in self._files):
