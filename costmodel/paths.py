@@ -15,7 +15,6 @@ from .joins import CONCATENATION, join
 from .joint import matches
 from .selectivity import equal_columns
 
-
 Refined = Callable[[regex.Regex, Characteristics], Characteristics]
 """Replaces the estimate of a part of a path by a better one, or returns it as it is."""
 
@@ -29,9 +28,11 @@ def path(
     """Formulas 5, 6 and 7, bottom-up over the parse tree (Remark 5, Example 15).
 
     The symbols of ``expression`` are positions in ``inputs``. ``refined`` gets each closure with
-    its estimate; one over the inverse of an input is that over the input, reversed. Formula 7 sums from i = 1
-    on, so the empty word has no rows; the thesis leaves it at that. Saturating: beside an
-    operand that accepts the empty word the other operand stands alone too, since
+    its estimate; one over the inverse of an input is that over the input, reversed.
+
+    Formula 7 sums from i = 1 on, so the empty word has no rows; the thesis leaves it at that.
+    Saturating: beside an operand that accepts the empty word the other operand stands alone too,
+    since
     (6.13) makes that word a member of R*: a·b* contains a.
     """
 

@@ -50,7 +50,7 @@ def condition_text(condition: Condition) -> str:
 
 def name_text(name: str) -> str:
     """The name of a label, predicate or stream, in backquotes where RQ needs them."""
-    if _PLAIN.fullmatch(name) and name.lower() not in _KEYWORDS:
+    if _PLAIN.fullmatch(name) and name.lower() not in _KEYWORDS and name not in FUNCTIONS:
         return name
     return f"`{_quoted(name)}`"
 

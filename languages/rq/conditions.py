@@ -47,8 +47,6 @@ class Conditions(Transformer[Token, Any]):
         left, sign, right = parts
         return _computed(str(sign), _no_aggregate(left).at, (left, right))
 
-    first_sum, first_product = sum, product
-
     def negative(self, parts: list[Any]) -> Read:
         """``-value``."""
         sign, part = parts
@@ -72,8 +70,6 @@ class Conditions(Transformer[Token, Any]):
                 text=str(name),
             )
         return _computed(str(name), at, tuple(arguments))
-
-    first_call = call
 
     def value(self, parts: list[Token]) -> Read:
         """A variable, a property or a literal."""

@@ -446,37 +446,13 @@ def test_functions_stand_in_conditions_heads_and_aggregates() -> None:
     assert parse(printer.text(query), "rq").rules == query.rules
 
 
-@pytest.mark.parametrize(
-    ("body", "written"),
-    [
-        ("LESS(x, y)", None),
-        ("`LESS`(x, y)", "LESS(x, y)"),
-        ("abs(x, 'u'), count(y, % two terms\n z)", 'abs(x, "u"), count(y, z)'),
-        ("LESS(x), LESS(x, SINE), ((LESS(x, 3)))", None),
-        ("(LESS(x, y), SINE(y, z) DIFFERENT EDGES)", "LESS(x, y), SINE(y, z) DIFFERENT EDGES"),
-        ("a(x, y), optional SINE(x, z), not LESS(x, y)", None),
-        ("LESS+(x, y) as e, LESS[n > 3](x, z)", None),
-        ("a(x, LESS), LESS (a|b)+ y", "a(x, LESS), LESS (a|b)+ y"),
-        ("a(x, LESS), LESS (a/((b|c)/d)*){2,} y, LESS (a) y", None),
-        ("a(x, y), LESS(x, y) = true, LESS(x, y)", "a(x, y), LESS(x, y), LESS(x, y) = true"),
-        ("a(x, y), (SINE(y) + 1) * 2 > COSINE(y), ((SINE(x)) * y) = 3", None),
-        ("a(x, LESS), LESS (`b.c`|`(`)* y, LESS(x, y) % it's one (of two\n", None),
-        ("a(x, y) as e, SINE(y) % = 3\n + e.`n, m` = 3, SINE(x) + e.n < 0.5", None),
-        ("a(x, y), TEXT_CONTAINS(x, '), (') = true, SINE(SINE(x)) = y", None),
-    ],
-)  # fmt: skip
-def test_labels_and_variables_have_the_names_of_functions(body: str, written: str | None) -> None:
-    query = parse(f"A(x) <- {body}", "rq")
-    text = printer.text(query)
-    assert parse(text, "rq").rules == query.rules
-    if written is not None:
-        assert text == f"A(x) <- {written}."
-
-
-def test_a_rule_has_the_name_of_a_function() -> None:
-    rules = parse("LESS(x, SINE(x) as s) <- a(x, y) A(x) <- LESS(x, z), z > 1", "rq").rules
-    assert [rule.head for rule in rules] == ["LESS", "A"]
-    assert parse("LESS, y <- a(LESS, y)", "rq").rules[0].variables == ("LESS", "y")
+def test_a_label_of_the_name_of_a_function_is_in_backquotes() -> None:
+    query = parse("A(x) <- `LESS`(x, y), abs(x, 'u'), count(y, % two terms\n z)", "rq")
+    assert [atom.labels[0].ref for atom in query.rules[0].body if isinstance(atom, EdgeAtom)] == [
+        "LESS", "abs", "count",
+    ]  # fmt: skip
+    assert printer.text(query).startswith('A(x) <- `LESS`(x, y), abs(x, "u"), count(y, z).')
+    assert parse("A(x) <- less(x, y)", "rq").rules
 
 
 def test_a_function_with_other_arguments_is_refused() -> None:
