@@ -24,8 +24,8 @@ class SemiJoin(KeyJoin, DeletionVariant):
     """Keeps the rows of the first input while the second has a row with the same shared variables.
 
     The second input is held as its keys alone, each with its latest expiry. A row of the first
-    input is given again only where its validity grows. Over deletions HASH_JOIN takes its
-    place, since a retraction has to count the rows of a key.
+    input is given again only where its validity grows. Over deletions all rows of both inputs
+    are held, since a retraction has to count the rows of a key.
 
     Attributes:
         bindings: ``bindings[k][j]`` is the variable of column ``j`` of input ``k``; the inputs
