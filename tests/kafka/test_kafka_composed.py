@@ -61,7 +61,7 @@ def test_a_query_reads_the_contacts_that_another_one_constructs(
     expected = {at: first if at < 360 else both for at in range(120, LAST, 60)}
     jars = ",".join(map(str, connector_jars()))
 
-    def started(query: str, output: object) -> subprocess.Popen[str]:
+    def started(query: str, output: str | Path) -> subprocess.Popen[str]:
         command = command_line(
             "run", query, "--catalog", tmp_path / "catalog.yaml", "--output", output,
             "--checkpoint", tmp_path / Path(str(output)).name / "checkpoint",
