@@ -301,9 +301,7 @@ OPERATORS = st.one_of(
             physical.EmptyRelation(2),
         ]
     ),
-    st.builds(s_path, REGEXES).filter(
-        lambda path: all(ref < 2 for _, ref, _, _ in path.transitions)
-    ),
+    st.builds(s_path, REGEXES),
 )
 MODELS = st.builds(
     CostModel,
