@@ -9,12 +9,7 @@ from ..query.atoms import Location
 from ..query.errors import QueryError, listed
 from . import errors
 from .clauses import Query
-from .syntax import (
-    Expression,
-    ListOf,
-    Literal,
-    Parameter,
-)
+from .syntax import Expression, ListOf, Literal, Parameter
 from .walking import with_parts
 
 

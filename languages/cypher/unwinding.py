@@ -48,7 +48,7 @@ def unwind(body: Body, clause: Unwind) -> None:
         body.scope[name.text] = on_path[body.pick(len(on_path), clause.at, "UNWIND")]
         return
     members = members_of(list_)
-    if isinstance(list_, Literal) or not members:  # of null and [] there is no row
+    if isinstance(list_, Literal) or not members:  # null and [] have no members, and give no row
         body.conditions.append(FALSE)
         body.scope[name.text] = Value(NULL)
         return

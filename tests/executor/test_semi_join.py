@@ -134,7 +134,7 @@ def test_a_key_may_have_more_rows_than_a_buffer_holds() -> None:
 
 @pytest.mark.parametrize("fresh", [False, True])
 def test_a_long_stream_in_one_batch(fresh: bool) -> None:
-    """So many rows that tables grow and state is swept within the batch."""
+    """There are so many rows that tables grow, and state is swept within the batch."""
     rows = stream(3, 12_000, 12, fresh)
     operator = SemiJoinOperator(CHAIN)
     found = run(operator, rows, (2, 2), ())
