@@ -12,8 +12,7 @@ class Constants:
 
     The defaults of the kernels were measured by ``headrace calibrate`` on the machine that
     docs/cost-model.md names; ``network`` and ``convert`` are orders of magnitude. Calibration on
-    another machine replaces all of them. Only their ratios decide which plan is cheapest. The fit
-    attributes the work of a hash update to the logarithmic part, queue_update.
+    another machine replaces all of them. Only their ratios decide which plan is cheapest.
 
     Attributes:
         push: microseconds to pass a row on (C_O in the thesis).
@@ -29,12 +28,12 @@ class Constants:
         ValueError: if a constant is negative or not finite.
     """
 
-    push: float = 0.0126
-    evaluate: float = 0.0326
-    hash_update: float = 0.0
-    hash_probe: float = 0.045
-    queue_update: float = 0.0136
-    queue_probe: float = 0.000693
+    push: float = 0.00483
+    evaluate: float = 0.0163
+    hash_update: float = 0.0229
+    hash_probe: float = 0.0267
+    queue_update: float = 0.00289
+    queue_probe: float = 0.000899
     network: float = 0.01
     convert: float = 0.01
 

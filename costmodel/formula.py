@@ -44,6 +44,8 @@ MEANINGS: Mapping[str, str] = {
     "rq": "rows of the pairs to report per time unit",
     "pq": "rows of the pairs to report valid at an instant",
     "rw": "pairs that begin or last longer per time unit, to be reported or not",
+    "rn": "nodes of the trees of PATH that begin or last longer per time unit",
+    "pn": "nodes of the trees of PATH, valid at an instant, from which edges may go on",
     "p1": "rows of the first input held at an instant",
     "p2": "rows of the second input held at an instant",
     "pe": "edges of the path's inputs valid at an instant",

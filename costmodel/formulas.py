@@ -94,13 +94,13 @@ SEMI_JOIN = Formula(
     "P = Ph",
     "E1 = 2 · Uh + 2 · Upq · log(p1)",
     "E2 = Uh + Upq · log(d2)",
-    "cost = r1 · (I1 + 2 · P + E1) + r2 · (3 · P + s2 · (I2 + E2)) + rO · CO",
+    "cost = r1 · (I1 + 5 · P + E1) + r2 · (6 · P + s2 · (I2 + E2)) + rO · CO",
     name="PATTERN by semi-join",
 )
 """Ours: PATTERN as SEMI_JOIN runs here. A row of the first input is held as by HASH_JOIN, looks up
 its key, and is looked at once more, when its key comes or is prolonged. A row of the second input
 looks up its reach, its key to hold it, and the rows of the key; only the share s2 of them holds a
-new key."""
+new key. The numbers of look-ups are those of the measured times."""
 
 SEMI_JOIN_WITH_DELETIONS = Formula(
     None,
@@ -207,28 +207,27 @@ and grows its part of the trees; rO is the rate of its own results. The same for
 in N vertices satisfies the condition on the sources."""
 
 
-def _path_by_results(trees: str) -> Formula:
+def _path_by_nodes(trees: str) -> Formula:
     return Formula(
         None,
-        "ri rO p pe n k Uh Ph Upq CO",
+        "ri rn rO pn pe n Uh Ph Upq CO",
         f"T = {trees}",
         "I = 2 · Uh + 2 · Upq · log(pe) + Ph · T",
         "E = 2 · Uh + 2 · Upq · log(pe)",
-        "N = Ph · (k - 1)",
-        "cost = ri · (I + E) + rO · (2 · N + CO)",
+        "cost = ri · (I + E) + 2 · rn · Ph + rO · CO",
         name="PATH",
     )
 
 
-PATH_BY_RESULTS = _path_by_results("1 + p / n")
+PATH_BY_NODES = _path_by_nodes("1 + pn / n")
 """Ours, in place of formula 12: PATH as S-PATH runs here.
 
-Formula 12 pays for n trees and n² nodes with every edge. But a vertex stands in T = 1 + p/n
-trees on average, its own tree and those of the p valid results. An edge is kept in two tables, as a
-row of a join is, and is looked up in T trees. A result has a node in each of the k - 1 states after
-the start; a node is touched when it enters or lasts longer (N), and when it expires (N).
+Formula 12 pays for n trees and n² nodes with every edge. But a vertex stands in T = 1 + pn/n trees
+on average, its own tree and those of the pn nodes (:mod:`headrace.costmodel.tree_nodes`). An edge
+is kept in two tables, as a row of a join is, and is looked up in T trees. A node is touched when it
+enters or lasts longer, and when it expires.
 """
-PATH_BY_RESULTS_OF_ONE = _path_by_results("1 + p")
+PATH_BY_NODES_OF_ONE = _path_by_nodes("1 + pn")
 """The same where there is at most one vertex."""
 
 
@@ -334,10 +333,10 @@ COALESCE = Formula(
 """Ours: formula 11 with one input that is probed with itself."""
 COALESCE_BY_VALUES = Formula(
     None,
-    "ri s d rO Uh Upq Ph CO",
-    "I = Uh + Upq · log(d)",
+    "ri s rO Uh Ph CO",
+    "I = Uh",
     "P = Ph",
-    "E = Uh + Upq · log(d)",
+    "E = Uh",
     "cost = ri · (P + s · (I + E)) + rO · CO",
     name="COALESCE",
 )

@@ -49,7 +49,7 @@ class CostModel:
     Attributes:
         kind: ``thesis`` is the twelve formulas of thesis 6.3 to the letter; ``saturating`` keeps
             estimates within set semantics (:mod:`headrace.costmodel.derived`), and its PATH costs
-            by result (:data:`headrace.costmodel.formulas.PATH_BY_RESULTS`).
+            by node (:data:`headrace.costmodel.formulas.PATH_BY_NODES`).
         catalog: the statistics of the scanned streams.
         constants: the costs of elementary actions.
         assumptions: replacements for missing statistics.

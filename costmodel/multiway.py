@@ -282,26 +282,39 @@ def arranged(
 ) -> MultiwayJoin:
     """The join with the cheapest order after the rows of each atom."""
     extensions = Extensions(join, inputs)
-    factor = _closing(extensions, join.orders, output)
+    _, factor = _results(extensions, join, output)
     deltas = range(len(join.bindings))
     orders = [extensions.cheapest_order(delta, factor) for delta in deltas]
     return replace(join, orders=tuple(orders))
 
 
-def work(join: MultiwayJoin, output: Characteristics, inputs: Sequence[Characteristics]) -> float:
-    """The keys per time unit that a multiway join looks up, and the rows that it visits."""
+def effort(
+    join: MultiwayJoin, output: Characteristics, inputs: Sequence[Characteristics]
+) -> Effort:
+    """The work of a multiway join, and the rows that it emits."""
     extensions = Extensions(join, inputs)
-    factor = _closing(extensions, join.orders, output)
+    rows, factor = _results(extensions, join, output)
     efforts = [extensions.effort(d, order, factor) for d, order in enumerate(join.orders)]
-    return min(sum([effort.work for effort in efforts]), LARGEST)
+    looked_up = min(sum([effort.looked_up for effort in efforts]), LARGEST)
+    visited = min(sum([effort.visited for effort in efforts]), LARGEST)
+    return Effort(looked_up, visited, rows)
 
 
-def _closing(
-    extensions: Extensions, orders: Sequence[tuple[int, ...]], output: Characteristics
-) -> float:
-    """The factor on the share of look-ups that succeed, from the estimate of the result."""
-    rows = sum([extensions.effort(d, order).rows for d, order in enumerate(orders)])
-    closings = max([extensions.closings(d, order) for d, order in enumerate(orders)])
-    if rows <= 0 or output.arrival_rate <= 0 or closings <= 0:
-        return 1.0
-    return float(min(output.arrival_rate / rows, LARGEST) ** (1 / closings))
+def _results(
+    extensions: Extensions, join: MultiwayJoin, output: Characteristics
+) -> tuple[float, float]:
+    """The rows that a join emits per time unit, and the factor on the share of look-ups that
+    succeed with which there are so many.
+
+    Each combination of matching rows is one. If the result has all variables, its estimate counts
+    them. A result without some variables has fewer different rows, of which the look-ups tell
+    nothing; binary joins drop such variables before they multiply the rows, this join does not.
+    """
+    expected = sum([extensions.effort(d, order).rows for d, order in enumerate(join.orders)])
+    rows = output.derivation_rate
+    if not set().union(*join.bindings) <= set(join.output):
+        rows = min(max(rows, expected), LARGEST)
+    closings = max([extensions.closings(d, order) for d, order in enumerate(join.orders)])
+    if expected <= 0 or rows <= 0 or closings <= 0:
+        return rows, 1.0
+    return rows, float(min(rows / expected, LARGEST) ** (1 / closings))

@@ -29,6 +29,7 @@ from .model import (
 )
 from .reached import ends_of, reached, words_of
 from .selectivity import condition
+from .tree_nodes import tree_nodes
 
 HEADER_BYTES = 16
 """ts and exp of a row on the wire."""
@@ -108,7 +109,7 @@ def _(
         return formulas.COALESCE, (rows.arrival_rate, rows.population, output.arrival_rate)
     distinct = min(output.population, rows.population)
     share = distinct / rows.population if distinct > 0 else 1.0
-    return formulas.COALESCE_BY_VALUES, (rows.arrival_rate, share, distinct, output.arrival_rate)
+    return formulas.COALESCE_BY_VALUES, (rows.arrival_rate, share, output.arrival_rate)
 
 
 @COSTS.add(physical.WindowScan, physical.WindowScanUnion)
@@ -243,7 +244,12 @@ def _(
         more = model.parallelism / join.least_partitions
         output = replace(output, arrival_rate=output.arrival_rate * more)
     results = replace(output, arrival_rate=output.arrival_rate * over)
-    return _joined_at_once(join, output, inputs, multiway.work(join, results, inputs) / over)
+    effort = multiway.effort(join, results, inputs)
+    # A result that the estimate does not count is looked up once more, by the operator that reads
+    # it.
+    more = max(effort.rows - results.arrival_rate, 0.0) / over
+    output = replace(output, arrival_rate=min(output.arrival_rate + more, LARGEST))
+    return _joined_at_once(join, output, inputs, effort.work / over + more)
 
 
 @LEAST_COSTS.add(physical.MultiwayJoin)
@@ -281,9 +287,10 @@ def _s_path(
     rate, n, k = path_inputs(model, path, inputs)
     rate_out = output.arrival_rate
     if model.kind == "saturating":
-        formula = formulas.PATH_BY_RESULTS if n > 1 else formulas.PATH_BY_RESULTS_OF_ONE
+        formula = formulas.PATH_BY_NODES if n > 1 else formulas.PATH_BY_NODES_OF_ONE
         edges = sum([i.population for i in inputs])
-        return formula, (rate, rate_out, output.population, edges, n, k)
+        of_nodes, nodes = tree_nodes(model, path, output, inputs)
+        return formula, (rate, of_nodes, rate_out, nodes, edges, n)
     bound = bound_share(path, inputs)
     if path.roots == "own" or bound < 1:
         partitions = model.parallelism if path.roots == "own" else 1

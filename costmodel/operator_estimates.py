@@ -35,10 +35,18 @@ def _(model: CostModel, operator: logical.WScanUnion, inputs: Inputs) -> Charact
     return reduce(lambda done, other: estimates.union((done, other), model.reading), others, first)
 
 
+def _closures(model: CostModel, inputs: Inputs) -> paths.Refined:
+    """Estimates of closures from the sample, for paths as a whole that are too large for it."""
+    sampler = model.sampler
+    if sampler is None:
+        return lambda _, estimate: estimate
+    return lambda part, estimate: sampler.refined(logical.Path(part), inputs, estimate)
+
+
 @ESTIMATES.add(logical.Path)
 def _path(model: CostModel, operator: logical.Path, inputs: Inputs) -> Characteristics:
     """Formulas 5 to 7; of simple paths the pairs of different vertices among any paths'."""
-    any_paths = paths.path(operator.regex, inputs, model.reading)
+    any_paths = paths.path(operator.regex, inputs, model.reading, _closures(model, inputs))
     if operator.semantics is logical.PathSemantics.ARBITRARY:
         return any_paths
     return estimates.filtered(any_paths, condition(_NO_LOOPS), model.reading)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from math import exp, sqrt
@@ -15,15 +15,24 @@ from .joins import CONCATENATION, join
 from .joint import matches
 from .selectivity import equal_columns
 
+Refined = Callable[[regex.Regex, Characteristics], Characteristics]
+"""Replaces the estimate of a part of a path by a better one, or returns it as it is."""
+
 
 def path(
-    expression: regex.Regex, inputs: Sequence[Characteristics], reading: Reading
+    expression: regex.Regex,
+    inputs: Sequence[Characteristics],
+    reading: Reading,
+    refined: Refined = lambda _, estimate: estimate,
 ) -> Characteristics:
     """Formulas 5, 6 and 7, bottom-up over the parse tree (Remark 5, Example 15).
 
-    The symbols of ``expression`` are positions in ``inputs``. Formula 7 sums from i = 1
-    on, so the empty word has no rows; the thesis leaves it at that. Saturating: beside an
-    operand that accepts the empty word the other operand stands alone too, since
+    The symbols of ``expression`` are positions in ``inputs``. ``refined`` gets each closure with
+    its estimate; one over the inverse of an input is that over the input, reversed.
+
+    Formula 7 sums from i = 1 on, so the empty word has no rows; the thesis leaves it at that.
+    Saturating: beside an operand that accepts the empty word the other operand stands alone too,
+    since
     (6.13) makes that word a member of R*: a·b* contains a.
     """
 
@@ -36,8 +45,10 @@ def path(
                 return _concatenated(parts, [visit(part) for part in parts], reading)
             case regex.Alternation(parts):
                 return union([visit(part) for part in parts], reading)
+            case regex.Star(regex.Symbol(ref, True)) | regex.Plus(regex.Symbol(ref, True)):
+                return _reversed(visit(regex.plus(regex.Symbol(ref))))
             case regex.Star(part) | regex.Plus(part):
-                return closure(visit(part), reading)
+                return refined(regex.plus(part), closure(visit(part), reading))
             case regex.Optional(part):
                 return visit(part)
             case _:

@@ -65,10 +65,12 @@ def kept_as_written(
     kept = chosen(goals.coster, written)
     error = error_of_difference(best, kept.plan, margin)
     least, costs = cost(best), cost(kept.plan)
-    if costs > least + error or _same(kept.plan, best):
+    if _same(kept.plan, best):
         return None
     if isclose(costs, least, rel_tol=1e-9):
         return kept, None
+    if costs > least + error:
+        return None
     return kept, KeptAsWritten(least, error)
 
 

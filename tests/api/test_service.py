@@ -21,6 +21,7 @@ from tests.api.serving import LOOPBACK, problem, running, served, settings
 
 LARGEST_BODY = 1_000_000
 CHAINS = (EXAMPLES / "chains.rq").read_text("utf-8")
+NOTIFIED = (EXAMPLES / "q7.rq").read_text("utf-8")
 SCHEMA = Draft202012Validator(plan_schema())
 
 
@@ -36,12 +37,12 @@ def test_health(client: httpx.Client) -> None:
 
 
 def test_explain_says_how_and_why(client: httpx.Client) -> None:
-    body = {"query": CHAINS, "trace": True, "why": True}
+    body = {"query": NOTIFIED, "trace": True, "why": True}
     document = client.post("/explain", json=body).json()
     assert document["trace"]["steps"][-1]["plan"]["cost"] == document["cost"]
     assert document["why"].keys() == {str(n["id"]) for n in document["plan"]["nodes"]}
     text = client.post("/explain", json={**body, "format": "text"}).text
-    assert "by StarDecompose" in text
+    assert "by JoinIntoPath" in text
     assert "query: G0 = WSCAN" in text
     plain = client.post("/explain", json={"query": CHAINS}).json()
     assert plain.keys().isdisjoint({"trace", "why"})
@@ -79,9 +80,9 @@ def test_details_belong_to_the_plan(client: httpx.Client, detail: str) -> None:
 def test_optimize_gives_the_plan_of_the_command_line(
     client: httpx.Client, headrace: Commands
 ) -> None:
-    document = client.post("/optimize", json={"query": CHAINS}).json()
+    document = client.post("/optimize", json={"query": NOTIFIED}).json()
     SCHEMA.validate(document["plan"])
-    by_command = headrace("optimize", EXAMPLES / "chains.rq", "--catalog", CATALOG).out
+    by_command = headrace("optimize", EXAMPLES / "q7.rq", "--catalog", CATALOG).out
     assert document["plan"] == json.loads(by_command)
     assert document["id"] != document["plan"]["digest"]  # the size of the result
     assert document["minimised"] == "shared_cost"

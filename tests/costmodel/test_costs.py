@@ -301,7 +301,9 @@ OPERATORS = st.one_of(
             physical.EmptyRelation(2),
         ]
     ),
-    st.builds(s_path, REGEXES),
+    st.builds(s_path, REGEXES).filter(
+        lambda path: all(ref < 2 for _, ref, _, _ in path.transitions)
+    ),
 )
 MODELS = st.builds(
     CostModel,

@@ -41,6 +41,7 @@ from headrace.algebra.properties import (
 from headrace.catalog import Catalog, Stream
 from headrace.catalog.model import LabelStatistics
 from headrace.costmodel import CostModel
+from headrace.costmodel.constants import Constants
 from headrace.executor.checking import check
 from headrace.optimizer import Optimizer, Options, SearchResult
 from headrace.optimizer.physical_properties import child_requirements, delivered
@@ -140,7 +141,8 @@ def test_a_path_is_divided_by_root_over_broadcast_input() -> None:
 
 
 def test_a_star_is_hashed_on_its_centre_once_and_joined_where_it_lies() -> None:
-    plan = over(8, pattern(star(4))).plan
+    model = CostModel("saturating", catalog(), Constants(network=0.004), parallelism=8)
+    plan = over(8, pattern(star(4)), model).plan
     assert exchanges(plan) == [("hash(0)", "TO_KERNEL")] * 4
     assert {n.properties.distribution for n in plan.nodes if n.op == "HASH_JOIN"} == {"hash(0)"}
     assert plan.nodes[-1].op == "COALESCE"

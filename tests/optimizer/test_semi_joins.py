@@ -110,4 +110,4 @@ def test_more_rows_of_the_second_input_with_a_key_cost_look_ups_alone() -> None:
     left, few, many = rows(1, 100, 50, 50), rows(5, 100, 50, 50), rows(13, 100, 50, 50)
     result = rows(1, 50, 50, 50)
     step = model.cost(JOIN, result, (left, many)) - model.cost(JOIN, result, (left, few))
-    assert step == pytest.approx(8 * 3 * model.constants.hash_probe, rel=1e-3)
+    assert step == pytest.approx(8 * 6 * model.constants.hash_probe, rel=1e-3)

@@ -110,7 +110,9 @@ def test_estimated_rates_are_near_measured_ones(query: str, tmp_path: Path) -> N
     )
     pq.write_table(table, tmp_path / "in.parquet")
     catalog = measured_catalog(files_of_inputs([str(tmp_path / "in.parquet")]))[0]
-    plan = planned(catalog, query, slide="2s").plan
+    found = planned(catalog, query, slide="2s")
+    plan = found.plan
+    uncertain = explain_document(found)["sampling"]["standard_errors"]
     run = LocalRun(plan)
     names = ["src", "trg", "label", "ts", property_column("size"), property_column("kind")]
     edges = table.rename_columns(names).append_column("stream", pa.array(["input"] * 4000))
@@ -118,7 +120,9 @@ def test_estimated_rates_are_near_measured_ones(query: str, tmp_path: Path) -> N
     for node, values in measured(plan, run.counters, int(ts[-1]) + 1).items():
         error = values.q_errors.rate
         assert error is not None
-        assert error < 4, (plan.nodes[node].operator, values.rate, values.estimate.emitted_rate)
+        # An estimate whose standard error is above a half says itself that it may be farther off.
+        most = 8 if uncertain.get(str(node), 0.0) > 0.5 else 4
+        assert error < most, (plan.nodes[node].operator, values.rate, values.estimate.emitted_rate)
 
 
 def test_the_same_sample_gives_the_same_plan(catalog: Catalog) -> None:
