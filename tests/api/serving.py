@@ -105,10 +105,16 @@ def metric(client: httpx.Client, name: str) -> float:
 
 
 def clique(vertices: int, window: str = "1d") -> str:
-    """A query with a long search: a clique."""
+    """A clique. The search for a large one ends when more expressions bring no cheaper plan."""
     pairs = itertools.combinations(range(vertices), 2)
     atoms = ", ".join(f"a{i}{j}(x{i}, x{j})" for i, j in pairs)
     return f"Answer(x0, x1) <- {atoms} WINDOW {window}"
+
+
+def long_query(window: str = "1d") -> str:
+    """A query whose search is complete only after most of a minute: a star of eleven atoms."""
+    atoms = ", ".join(f"a{i}(x, y{i})" for i in range(11))
+    return f"Answer(x) <- {atoms} WINDOW {window}"
 
 
 def problem(answer: httpx.Response, status: int) -> dict[str, Any]:

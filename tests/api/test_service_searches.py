@@ -19,7 +19,7 @@ import pytest
 from headrace.api.service import create_app
 from headrace.api.service.jobs import Desk, Job, Question, run
 from headrace.api.service.workers import DeadlineError, Reply, Worker, WorkerDiedError
-from tests.api.serving import clique, metric, problem, served, settings
+from tests.api.serving import clique, long_query, metric, problem, served, settings
 from tests.waiting import PATIENCE, until
 
 RUNNING = "headrace_searches_running"
@@ -93,7 +93,7 @@ def asked_in_vain(
 
 def test_a_client_that_hangs_up_ends_its_search(client: httpx.Client) -> None:
     before, gone = metric(client, CANCELLED), metric(client, GONE)
-    with asked_in_vain(client, clique(8)):
+    with asked_in_vain(client, long_query()):
         until(lambda: metric(client, RUNNING) == 1)
     until(lambda: metric(client, CANCELLED) == before + 1)
     until(lambda: metric(client, RUNNING) == 0)
@@ -108,7 +108,7 @@ def test_a_request_is_cancelled_by_its_id_and_gets_the_best_plan_so_far(
     own = {"X-Request-Id": "mine"}
     problem(client.get("/searches/mine"), 404)
     problem(client.delete("/searches/mine"), 404)
-    asking = Asking(client.base_url, clique(8, "7d"), headers=own, explain=True)
+    asking = Asking(client.base_url, long_query("7d"), headers=own, explain=True)
     shown = until(lambda: running(client, "mine"))
     assert shown["kind"] == "optimize"
     assert shown["doing"] == "searching"
@@ -182,7 +182,7 @@ def test_shared_search_survives_a_client_that_hangs_up(client: httpx.Client) -> 
 
 def test_equal_requests_at_once_have_one_search(client: httpx.Client) -> None:
     before = metric(client, SEARCHES)
-    asked = body(clique(8, "5d"), 2_000)
+    asked = body(long_query("5d"), 2_000)
     with ThreadPoolExecutor(8) as asking:
         answers = list(asking.map(lambda _: client.post("/optimize", json=asked), range(8)))
     assert {answer.status_code for answer in answers} == {200}
@@ -201,12 +201,12 @@ def test_equal_requests_later_have_its_outcome(client: httpx.Client) -> None:
 
 
 def test_searches_wait_in_a_bounded_queue(client: httpx.Client) -> None:
-    asking = Asking(client.base_url, clique(14, "2d"), headers={"X-Request-Id": "long"})
+    asking = Asking(client.base_url, long_query("2d"), headers={"X-Request-Id": "long"})
     # Its process has begun: a job that still waits there outlives the process.
     until(lambda: running(client, "long"))
     (worker,) = searching()
     worker.suspend()  # so that the search lasts however fast the machine is
-    with asked_in_vain(client, clique(8, "3d")):
+    with asked_in_vain(client, long_query("3d")):
         until(lambda: metric(client, "headrace_searches_waiting") == 1)
         refused = client.post("/optimize", json={"query": clique(3, "9d")})
         assert problem(refused, 429)["code"] == "E-BUSY"
@@ -238,7 +238,7 @@ def searching() -> list[psutil.Process]:
 def test_shutdown_answers_waiting_requests(tmp_path: Path) -> None:
     made = settings(tmp_path, searches_at_once=1, longest_search_ms=60_000.0)
     with served(create_app(made)) as client:
-        asking = Asking(client.base_url, clique(8))
+        asking = Asking(client.base_url, long_query())
         until(lambda: metric(client, RUNNING) == 1)
     asking.join()
     assert asking.answer is not None
@@ -309,7 +309,7 @@ def test_a_job_that_does_not_stop_is_ended(worker: Worker) -> None:
     worker.start()
     others = set(searching())
     with pytest.raises(DeadlineError):
-        worker.do(a_job(clique(8)), threading.Event(), 0.2)
+        worker.do(a_job(long_query()), threading.Event(), 0.2)
     assert len(others) == len(set(searching())) + 1
     assert answered(worker, a_job()) == of(a_job())
 
@@ -318,7 +318,7 @@ def test_a_job_that_is_cancelled_does_not_reach_the_next_one(worker: Worker) -> 
     cancelled = threading.Event()
     cancelled.set()
     worker.start()
-    assert worker.do(a_job(clique(8)), cancelled, ENOUGH_SECONDS).stop_reason == "cancelled"
+    assert worker.do(a_job(long_query()), cancelled, ENOUGH_SECONDS).stop_reason == "cancelled"
     # It was cancelled before it began; its cancellation must not reach the next job.
     assert answered(worker, a_job()) == of(a_job())
 
@@ -358,7 +358,7 @@ def test_a_job_over_its_time_limit_loses_its_process(
     made = settings(tmp_path, searches_at_once=2, longest_search_ms=60_000.0)
     with served(create_app(made)) as client:
         until(lambda: client.get("/readyz").status_code == 200)
-        asking = [Asking(client.base_url, clique(8, f"{n}d"), 1_000) for n in (1, 2)]
+        asking = [Asking(client.base_url, long_query(f"{n}d"), 1_000) for n in (1, 2)]
         until(lambda: metric(client, RUNNING) == 2)
         # A stopped process does not check its budget.
         for process in set(searching()) - others:

@@ -40,7 +40,7 @@ def test_a_typed_query_runs_and_shows_its_results(page: Page, tmp_path: Path) ->
     expect(chip).to_be_visible()
     expect(page.locator(".tiles")).to_contain_text("1.6k")
     # The plan shows what was measured, and how far off the estimates were.
-    join = page.get_by_role("button", name=re.compile("^SEMI_JOIN "))
+    join = page.get_by_role("button", name=re.compile("^COALESCE "))
     expect(join).to_have_attribute("aria-label", re.compile("of the measured time"))
     page.get_by_role("button", name="How far off").click()
     expect(join).to_have_attribute("aria-label", re.compile("times off|as estimated"))

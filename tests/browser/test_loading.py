@@ -21,7 +21,7 @@ def test_a_query_can_be_typed_before_the_editor_is_there(page: Page) -> None:
     with page.expect_response(QUESTION):
         plain.press("Control+Enter")
     settled(page)
-    expect(boxes(page, "SEMI_JOIN")).to_have_count(1)
+    expect(boxes(page, "COALESCE")).to_have_count(1)
     page.unroute(editor)
     page.get_by_role("button", name="Hide the query").click()
     page.get_by_role("button", name="Edit the query").click()

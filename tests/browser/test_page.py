@@ -62,10 +62,10 @@ def test_a_typed_query_is_planned_and_drawn(page: Page) -> None:
     opened(page)
     optimize(page, TRIANGLE)
     expect(page.get_by_role("button", name=re.compile("^WSCAN mathoverflow.c2q"))).to_be_visible()
-    expect(boxes(page, "SEMI_JOIN")).to_have_count(1)
-    page.get_by_role("button", name=re.compile("^SEMI_JOIN ")).first.click()
+    expect(boxes(page, "COALESCE")).to_have_count(1)
+    page.get_by_role("button", name=re.compile("^HASH_JOIN ")).first.click()
     details = page.get_by_role("article")
-    expect(details).to_contain_text("distinct keys of the second input held")
+    expect(details).to_contain_text("rows of the second input held at an instant")
     expect(details).to_contain_text("Why it is there")
     expect(details).to_contain_text("Costs are in µs of work per hour of stream.")
     expect(page.locator(".summary .unit")).to_have_text("µs of work per hour of stream")
@@ -149,7 +149,7 @@ def test_a_link_shows_the_plan_again(page: Page) -> None:
     link = page.url
     page.goto("about:blank")
     opened(page, link)
-    expect(boxes(page, "SEMI_JOIN")).to_have_count(1)
+    expect(boxes(page, "COALESCE")).to_have_count(1)
     expect(page.locator(".cm-content")).to_contain_text("c2q(z, x)")
     page.goto(link[:-4] + "0000")
     page.reload()
@@ -185,7 +185,7 @@ def test_plans_are_saved_as_files(page: Page, tmp_path: Path) -> None:
         if kind == "SVG":
             drawn = ET.fromstring(file.read_text("utf-8"))
             texts = ["".join(text.itertext()) for text in drawn.iter(f"{{{SVG}}}text")]
-            assert texts.count("SEMI_JOIN") == 1
+            assert texts.count("COALESCE") == 1
             assert all("var(" not in value for e in drawn.iter() for value in e.attrib.values())
         if kind == "PNG":
             assert file.read_bytes().startswith(b"\x89PNG")
@@ -250,7 +250,7 @@ def test_the_page_is_usable_by_keyboard_alone(page: Page) -> None:
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("tab", name="Memo")).to_have_attribute("aria-selected", "true")
     page.keyboard.press("ArrowLeft")
-    root = page.get_by_role("button", name=re.compile("^SEMI_JOIN "))
+    root = page.get_by_role("button", name=re.compile("^COALESCE "))
     root.focus()
     page.keyboard.press("ArrowDown")
     focused = page.locator("[data-box]:focus")
@@ -284,11 +284,11 @@ def test_a_phone_shows_the_plan_first_and_goes_back_to_it(page: Page) -> None:
     with page.expect_response(QUESTION):
         run.click()
     settled(page)
-    expect(boxes(page, "SEMI_JOIN")).to_be_in_viewport()
+    expect(boxes(page, "COALESCE")).to_be_in_viewport()
     # So it is with the keyboard.
     page.locator(".cm-content").scroll_into_view_if_needed()
     optimize(page, TRIANGLE.replace("30d", "10d"))
-    expect(boxes(page, "SEMI_JOIN")).to_be_in_viewport()
+    expect(boxes(page, "COALESCE")).to_be_in_viewport()
     # The header does not cover the bar of the plan.
     header = page.locator("header").first.bounding_box()
     assert header

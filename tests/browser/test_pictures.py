@@ -64,7 +64,7 @@ def _plan(page: Page, plan: str) -> None:
 
 def _details(page: Page, plan: str) -> None:
     _plan(page, plan)
-    page.get_by_role("button", name=re.compile("^SEMI_JOIN ")).first.press("Enter")
+    page.get_by_role("button", name=re.compile("^HASH_JOIN ")).first.press("Enter")
     expect(page.get_by_role("article")).to_be_visible()
 
 

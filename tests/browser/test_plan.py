@@ -78,10 +78,10 @@ def test_enforcers_fold_subtrees_collapse_and_the_text_selects(page: Page) -> No
     page.get_by_role("button", name="Enforcers").click()
     expect(boxes(page, "TO_KERNEL")).to_have_count(0)
 
-    join = boxes(page, "SEMI_JOIN")
+    join = boxes(page, "COALESCE")
     page.get_by_role("button", name="Text", exact=True).click()
     lines = page.get_by_role("list", name="as text").get_by_role("button")
-    lines.filter(has_text="SEMI_JOIN").click()
+    lines.filter(has_text="COALESCE").click()
     expect(join).to_have_attribute("aria-pressed", "true")
     page.get_by_role("button", name="Collapse").click()
     expect(boxes(page, "WSCAN")).to_have_count(0)

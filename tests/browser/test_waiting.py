@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, Request, expect
 
 from headrace.api.service import create_app
-from tests.api.serving import clique, served, settings
+from tests.api.serving import long_query, served, settings
 from tests.browser.test_page import opened, optimize, settled, write
 
 SMALL = "Answer(x, z) <- a(x, y), b(y, z)\nWINDOW 1d"
@@ -36,7 +36,7 @@ def begun(page: Page) -> None:
 
 def test_a_long_search_shows_its_progress_and_can_be_cancelled(page: Page) -> None:
     begun(page)
-    write(page, clique(8))
+    write(page, long_query())
     page.keyboard.press("Control+Enter")
     panel = page.get_by_role("region", name="Query")
     expect(panel).to_contain_text(re.compile(r"Planning ….*[1-9]\d* groups, .* expressions", re.S))
@@ -55,7 +55,7 @@ def test_on_a_phone_progress_and_errors_are_in_sight(page: Page) -> None:
     """There, the page scrolls from the query to the plan."""
     begun(page)
     page.set_viewport_size({"width": 390, "height": 844})
-    write(page, clique(8, "3d"))
+    write(page, long_query("3d"))
     page.keyboard.press("Control+Enter")
     note = page.locator(".stale[role=status]")
     expect(note).to_contain_text(re.compile(r"Planning ….*[1-9]\d* groups, .* expressions", re.S))
@@ -74,7 +74,7 @@ def test_on_a_phone_progress_and_errors_are_in_sight(page: Page) -> None:
 def test_one_search_serves_all_views(page: Page) -> None:
     """The memo and the steps are those of the search that was cancelled, not of another one."""
     begun(page)
-    write(page, clique(8, "2d"))
+    write(page, long_query("2d"))
     page.keyboard.press("Control+Enter")
     page.get_by_role("region", name="Query").get_by_role("button", name="Cancel").click()
     settled(page)
