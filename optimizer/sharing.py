@@ -8,6 +8,8 @@ is multi-query optimization, which is NP-hard (T. Sellis, "Multiple-query optimi
 of *free* goals costs nothing where it is read. For each set the cheapest trees are a plan, and its
 shared cost is counted exactly. Goals enter and leave the set as long as the plan becomes cheaper.
 So do indexes of inputs that two joins may hold together: a join that reads a free index costs less.
+As one of the readers has to pay for what is free, the plan then takes other alternatives of its
+goals, one at a time, as long as it becomes cheaper.
 
 Each of these plans is a plan of the plan space. The result may miss the optimum; bench/sharing.py
 compares it with all plans.
@@ -18,7 +20,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from math import inf
+from operator import attrgetter
 
 from ..algebra.logical import WScan, WScanUnion
 from ..algebra.physical import IndexForm, PhysicalOperator, index_forms
@@ -76,7 +80,7 @@ def least_shared(
     graph = _Graph.of(goals, roots, stopped)
     if graph is None or not graph.reusable:
         return None
-    return graph.selection(_improved(graph, stopped))
+    return graph.selection(_least(graph, stopped))
 
 
 def may_share(groups: Groups) -> bool:
@@ -92,24 +96,46 @@ def may_share(groups: Groups) -> bool:
     return False
 
 
-def _improved(graph: _Graph, stopped: Callable[[], bool]) -> _Plan:
+def _least(graph: _Graph, stopped: Callable[[], bool]) -> _Plan:
+    """The cheapest of the plans that the algorithm comes to from each of several sets."""
+    visits = count(MOST_VISITS // max(graph.alternatives, 1), -1)
+
+    def over() -> bool:
+        return next(visits) <= 0 or stopped()
+
+    sets = (), graph.scans, graph.reusable, graph.indexes, (*graph.reusable, *graph.indexes)
+    starts = dict.fromkeys(map(frozenset, sets))
+    plans = [_exchanged(graph, _improved(graph, free, over), over) for free in starts]
+    return min(plans, key=attrgetter("cost"))
+
+
+def _improved(graph: _Graph, free: frozenset[int], over: Callable[[], bool]) -> _Plan:
     """Lets reusable goals enter and leave the set of free goals, while that makes plans cheaper."""
-    free, best = frozenset[int](), graph.plan(frozenset())
-    for start in (graph.scans, graph.reusable, graph.indexes):
-        if (plan := graph.plan(frozenset(start))).cost < best.cost * (1 - 1e-9):
-            free, best = frozenset(start), plan
-    visits = MOST_VISITS // max(graph.alternatives, 1)
+    best = graph.plan(free)
     better = True
     while better:
         better = False
         for goal in graph.by_cost(best):
-            if visits <= 0 or stopped():
+            if over():
                 return best
-            visits -= 1
             changed = free ^ {goal}
             plan = graph.plan(changed)
             if plan.cost < best.cost * (1 - 1e-9):
                 free, best, better = changed, plan, True
+    return best
+
+
+def _exchanged(graph: _Graph, best: _Plan, over: Callable[[], bool]) -> _Plan:
+    """Takes other alternatives of single goals of a plan, while that makes it cheaper."""
+    better = True
+    while better:
+        better = False
+        for plan in graph.neighbours(best):
+            if over():
+                return best
+            if plan.cost < best.cost * (1 - 1e-9):
+                best, better = plan, True
+                break
     return best
 
 
@@ -288,6 +314,15 @@ class _Graph:
             reached.update(new)
             pending += new
         return sorted(reached)
+
+    def neighbours(self, plan: _Plan) -> Iterator[_Plan]:
+        """The plans that differ from one by the alternative of one of its goals."""
+        for k in reversed(self._reached(plan.root, plan.taken) or ()):
+            for one in self._priced[k]:
+                if one is not plan.taken[k]:
+                    taken = [*plan.taken]
+                    taken[k] = one
+                    yield _Plan(self._shared_cost(plan.root, taken), plan.root, taken)
 
     def by_cost(self, best: _Plan) -> list[int]:
         """The reusable goals, those of the dearest trees first, and the indexes."""

@@ -146,7 +146,7 @@ def test_analyze_shows_measured_beside_estimated(headrace: Commands) -> None:
     done = headrace("explain", query, *catalog, "--analyze")
     assert done.code == 0
     assert re.search(r"measured/h  valid +held +q-error", done.out)
-    assert re.search(r"furthest off: held of SEMI_JOIN  x,y,z ⋉ y,z", done.out)
+    assert re.search(r"furthest off: held of HASH_JOIN  y,z ⋈ x,y,z → x,y,z  on y,z, ", done.out)
     assert re.search(r"ran on 20,489 edges of 60d in [\d.]+ s: 1,5\d\d results", done.out)
     scan = next(line for line in done.out.splitlines() if "a2q" in line)
     assert scan.split()[-1] == "1"

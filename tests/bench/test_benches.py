@@ -192,7 +192,7 @@ def test_the_first_rows_are_given_each_second() -> None:
     assert row.results == 4 * 7, "the report of the last second is not over"
     assert 0 < row.top_share < 1
     assert (row.plan, row.moved) == ("one partition", 0)
-    settings = {"rate": 50, "keys": 20, "window": 3, "first": 2, "partitions": 2}
+    settings = {"rate": 200, "keys": 100, "window": 3, "first": 2, "partitions": 2}
     several, whole = (top_k.measure("uniform", **settings, of_each=own) for own in (True, False))
     assert (several.plan, whole.plan) == ("each partition", "one partition")
     assert several.results == whole.results == 2 * 7

@@ -62,7 +62,7 @@ def test_steps_give_the_same_state_forwards_and_backwards(search: Page) -> None:
 
 def test_an_operator_of_the_plan_leads_to_the_step_that_created_it(search: Page) -> None:
     origins = search.get_by_role("group", name="Where the operators of the plan came from")
-    origins.get_by_role("button", name="HASH_JOIN").first.click()
+    origins.get_by_role("button", name="S_PATH").first.click()
     step = search.locator("article.step")
     expect(step.get_by_text("matched", exact=True)).to_be_visible()
     expect(step.get_by_role("img")).to_have_count(2)

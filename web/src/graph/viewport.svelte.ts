@@ -22,6 +22,8 @@ export class Viewport {
   #size: Size = { width: 0, height: 0 };
   /** The size of the element, for what is drawn. */
   size = $state.raw<Size>({ width: 0, height: 0 });
+  /** The point that was brought into the middle, until the graph is moved again. */
+  #middle: Point | null = null;
   #svg: SVGSVGElement | null = null;
   readonly #zoom = zoom<SVGSVGElement, unknown>()
     .scaleExtent([...SCALES])
@@ -29,7 +31,9 @@ export class Viewport {
     .on("zoom", (event: { transform: ZoomTransform; sourceEvent: unknown }) => {
       const { x, y, k } = event.transform;
       this.#present = this.transform = { x, y, scale: k };
-      if (event.sourceEvent) this.moved = true;
+      if (!event.sourceEvent) return;
+      this.moved = true;
+      this.#middle = null;
     });
 
   /** Takes the element; `resized` is called when its size is known, and when it changes. */
@@ -66,16 +70,18 @@ export class Viewport {
   centre(point: Point, smooth = true): void {
     this.#go(centred(this.#size, point, this.#present), smooth);
     this.moved = true;
+    this.#middle = point;
   }
 
-  /** Brings a point into sight, unless it is. */
+  /** Brings a point into sight, unless it is; one in the middle stays there when the size changes. */
   reveal(point: Point): void {
-    if (!inSight(this.#size, point, this.#present)) this.centre(point);
+    if (point === this.#middle || !inSight(this.#size, point, this.#present)) this.centre(point);
   }
 
   scaleBy(factor: number): void {
     if (!this.#svg) return;
     this.moved = true;
+    this.#middle = null;
     this.#animate();
     select(this.#svg).call(this.#zoom.scaleBy, factor);
   }
@@ -84,6 +90,7 @@ export class Viewport {
     if (!this.#svg) return;
     if (smooth) this.#animate();
     else this.smooth = false;
+    this.#middle = null;
     select(this.#svg).call(this.#zoom.transform, zoomIdentity.translate(x, y).scale(scale));
   }
 
