@@ -254,18 +254,27 @@ def variable_names(names: Sequence[str]) -> Callable[[int], str]:
 
 
 _PRIMES = "′″‴"
+_PLACE = re.compile(r"_[0-9]*")
 
 
 def apart(name: str, taken: Collection[str]) -> str:
     """The name, with primes if it is taken: no variable of a query has primes.
 
+    A place without a variable has a number instead.
+
     >>> apart("m", ["x"]), apart("m", ["m"]), apart("m", ["m", "m′"])
     ('m', 'm′', 'm″')
+    >>> apart("_", ["_", "_1"])
+    '_2'
     """
-    candidate, count = name, 0
+    candidate, count, unnamed = name, 0, _PLACE.fullmatch(name) is not None
     while candidate in taken:
         count += 1
-        candidate = name + (_PRIMES[count - 1] if count <= len(_PRIMES) else f"{_PRIMES[0]}{count}")
+        if unnamed:
+            candidate = f"_{count}"
+        else:
+            primes = _PRIMES[count - 1] if count <= len(_PRIMES) else f"{_PRIMES[0]}{count}"
+            candidate = name + primes
     return candidate
 
 
@@ -282,8 +291,8 @@ def origin(name: str) -> str | None:
         return f"not {stem} itself, but a variable called {stem} in another rule or an equal join"
     if name == PARTITION:
         return "the number of the partition that a group of rows is on"
-    if re.fullmatch(r"_[0-9]*", name):
-        return "a place of an atom that has no variable in the query"
+    if _PLACE.fullmatch(name):
+        return "a place of an atom that has no variable of its own in the query"
     return f"column {name[1:]}, without a name in the query" if name.startswith("#") else None
 
 

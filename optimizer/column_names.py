@@ -1,123 +1,44 @@
 """The names of the columns of a plan: the query's own names where it has any.
 
-In: the steps of a plan, the names of the answer's columns, and the canonical expression. Out: names
+In: the steps of a plan, the names of the answer's columns, and the atoms of the query. Out: names
 of each step's columns, and joins with names for their variables. Names are for people: the meaning
 of a plan does not depend on them.
 
-Names come from above first: the answer's columns keep their names down to the operators that make
-them. A column that is dropped on the way has its name in the scan that reads it: the canonical
-expression says how the query calls the columns of a scan, such as ``e.amount``. Where it calls one
-column by several names, a dropped column has the name of its variable in the join that drops it,
-or else that of the property.
+The scans and paths of the plan are matched to the atoms of the query
+(:mod:`headrace.optimizer.atom_names`). An operator that several others read has the names of its
+first use. A column that the query does not have is called as in the operators above, or else as in
+those below: ``src`` or the name of a property in a scan.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ..algebra.logical import (
-    Aggregate,
-    AntiJoin,
-    Compute,
-    EventReport,
-    LeftJoin,
-    LogicalExpression,
-    PartialAggregate,
-    Path,
-    Pattern,
-    Project,
-    Shortest,
-    Trail,
-    Witness,
-    WScan,
-)
-from ..algebra.notation import apart, origin
-from ..algebra.physical import AntiJoin as AntiJoinByKeys
-from ..algebra.physical import HashJoin, MultiwayJoin, PhysicalOperator, Scan, SemiJoin
-from ..algebra.physical import LeftJoin as LeftJoinByKeys
-from ..algebra.scalar import Column
+from ..algebra.notation import apart
+from ..algebra.physical import PhysicalOperator
+from .atom_names import names_of_uses
+from .plan_atoms import Joins, Ordered, plan_uses
+from .query_atoms import QueryAtoms
 
-Joins = AntiJoinByKeys | LeftJoinByKeys | HashJoin | MultiwayJoin | SemiJoin
-ScanColumn = tuple[str, str, str]
-"""Stream, label, and ``src``, ``trg`` or a property."""
 Names = tuple[str, ...]
 """The names of columns; an empty name is not known."""
 
 
-def names_in_scans(expression: LogicalExpression) -> Mapping[ScanColumn, str]:
-    """The query's names of the columns of its scans; columns with several names are left out."""
-    names: dict[ScanColumn, set[str]] = {}
-    pending: list[tuple[LogicalExpression, Names]] = [(expression, ())]
-    seen: set[tuple[int, Names]] = set()
-    while pending:
-        current, above = pending.pop()
-        own = current.columns or above
-        if (id(current), own) in seen:
-            continue
-        seen.add((id(current), own))
-        operator = current.operator
-        if isinstance(operator, WScan):
-            columns = ("src", "trg", *operator.properties)
-            for column, name in zip(columns, own, strict=False):
-                if name and origin(name) is None:
-                    names.setdefault((operator.stream, operator.label, column), set()).add(name)
-        for position, below in enumerate(current.inputs):
-            pending.append((below, _below(current, position, own)))
-    return {column: next(iter(of)) for column, of in names.items() if len(of) == 1}
-
-
-def _below(expression: LogicalExpression, position: int, own: Names) -> Names:
-    """The names of the columns of an input, after those of an expression's columns."""
-    width = expression.inputs[position].width
-    match expression.operator:
-        case AntiJoin(bindings, names) | LeftJoin(bindings, names) | Pattern(bindings, _, names):
-            return tuple(names[v] for v in bindings[position]) if names else ()
-        case Project(columns):
-            return _placed(columns, own, width)
-        case Compute(values):
-            columns = tuple(v.position if isinstance(v, Column) else -1 for v in values)
-            return _placed(columns, own, width)
-        case Aggregate(keys, _, output):
-            columns = tuple(keys[i] if i < len(keys) else -1 for i in output)
-            return _placed(columns, own, width)
-        case PartialAggregate(keys, calls):
-            return _placed((*keys, *(-1 for _ in calls), -1), own, width)
-        case Witness() | Path() | Shortest() | Trail():
-            return ()
-        case EventReport():
-            return own if position == 0 else ()
-        case _:
-            return own
-
-
-def _placed(columns: Sequence[int], own: Names, width: int) -> Names:
-    """Names of the columns of an input that output columns are copies of."""
-    names = dict(zip(columns, own, strict=False))
-    return tuple(names.get(column, "") for column in range(width)) if own else ()
-
-
 def named(
-    ordered: Sequence[tuple[PhysicalOperator, tuple[int, ...], int]],
-    answer: Names,
-    scans: Mapping[ScanColumn, str],
+    ordered: Ordered, answer: Names, query: QueryAtoms
 ) -> tuple[tuple[PhysicalOperator, Names], ...]:
     """The operators of a plan, joins with names for their variables, and the names of columns.
 
     Args:
         ordered: each operator after its inputs, with their positions, and its number of columns.
         answer: the names of the answer's columns.
-        scans: the query's names of the columns of scans.
+        query: the atoms of the query.
     """
-    operators = [operator for operator, _, _ in ordered]
-    names: list[Names] = [("",) * width for _, _, width in ordered]
+    operators, names = _after_query(ordered, query)
     names[-1] = answer
-    below = _sure_names(ordered, scans)
     for position in range(len(ordered) - 1, -1, -1):
-        operator, inputs, _ = ordered[position]
+        operator, (_, inputs, _) = operators[position], ordered[position]
         if isinstance(operator, Joins):
-            # Equal joins share an operator, whatever the variables of each are called.
-            operator = _named_by_scans(operator, [below[k] for k in inputs])
             operator = operators[position] = operator.named(names[position])
         for k, input_ in enumerate(inputs):
             wanted = operator.input_names(k, names[position], ordered[input_][2])
@@ -128,49 +49,31 @@ def named(
         if isinstance(operator, Joins):
             operator = operators[position] = operator.named_by_inputs(of_inputs)
         if "" in names[position]:
-            following = operator.output_names(of_inputs, width)
-            if isinstance(operator, Scan):
-                following = _of_scan(operator, following, scans, following)
-            whole = _completed(names[position], following)
+            own = _without_copies(operator.output_names(of_inputs, width))
+            whole = _completed(names[position], own)
             names[position] = tuple(name or f"#{k + 1}" for k, name in enumerate(whole))
     return tuple(zip(operators, names, strict=True))
 
 
-def _sure_names(
-    ordered: Sequence[tuple[PhysicalOperator, tuple[int, ...], int]],
-    scans: Mapping[ScanColumn, str],
-) -> Sequence[Names]:
-    """The names of columns that are copies of a column of a scan, if the query has one name."""
-    sure: list[Names] = []
-    for operator, inputs, width in ordered:
-        if isinstance(operator, Scan):
-            unknown = ("",) * width
-            sure.append(_of_scan(operator, operator.output_names((), width), scans, unknown))
-            continue
-        places = tuple(str(column) for column in range(width))
-        placed = operator
-        if isinstance(operator, Joins):
-            placed = replace(operator, variables=()).named(places)
-        found: dict[str, set[str]] = {place: set() for place in places}
-        for k, position in enumerate(inputs):
-            names = sure[position]
-            copied_to = placed.input_names(k, places, len(names))
-            for place, name in zip(copied_to, names, strict=False):
-                if place in found:
-                    found[place].add(name)
-        sure.append(tuple(of.pop() if len(of) == 1 else "" for of in found.values()))
-    return sure
-
-
-def _named_by_scans(join: Joins, inputs: Sequence[Names]) -> Joins:
-    """The join, with the sure names of the columns of its inputs as names of its variables."""
-    reads = join.reads if isinstance(join, MultiwayJoin) else range(len(inputs))
-    names = dict(enumerate(join.variables))
-    for k, binding in zip(reads, join.bindings, strict=True):
-        names |= {v: name for v, name in zip(binding, inputs[k], strict=True) if name}
-    return replace(
-        join, variables=tuple(names.get(v, "") for v in range(1 + max(names, default=-1)))
-    )
+def _after_query(ordered: Ordered, query: QueryAtoms) -> tuple[list[PhysicalOperator], list[Names]]:
+    """The operators with the query's names of their variables, and those of their columns."""
+    operators = [operator for operator, _, _ in ordered]
+    names: list[Names] = [() for _ in ordered]
+    uses, atoms = plan_uses(ordered)
+    called = names_of_uses(uses, atoms, query)
+    for number in range(len(uses) - 1, -1, -1):  # the first use is the last to be written
+        use, of = uses[number], called[number]
+        own = tuple([of.get(variable, "") for variable in use.columns])
+        names[use.position] = _completed(("",) * len(own), own)
+        join = operators[use.position]
+        if isinstance(join, Joins):
+            # Equal joins share an operator, whatever the variables of each are called.
+            own_names = dict(enumerate(join.variables))
+            variables = {v: of.get(use.bound[v], "") or own_names.get(v, "") for v in use.bound}
+            in_order = tuple([variables.get(v, "") for v in range(1 + max(variables, default=-1))])
+            operators[use.position] = replace(join, variables=in_order)
+    unread = [("",) * width for _, _, width in ordered]
+    return operators, [own or other for own, other in zip(names, unread, strict=True)]
 
 
 def _completed(own: Names, others: Names) -> Names:
@@ -182,11 +85,7 @@ def _completed(own: Names, others: Names) -> Names:
     return tuple(completed)
 
 
-def _of_scan(scan: Scan, columns: Names, names: Mapping[ScanColumn, str], others: Names) -> Names:
-    """The query's names of the columns of a scan, and others where it has none for all labels."""
-    called = []
-    for column, other in zip(columns, others, strict=True):
-        of_labels = {names.get((one.stream, one.label, column)) for one in scan.scans}
-        name = of_labels.pop()
-        called.append(other if of_labels or name is None else name)
-    return tuple(called)
+def _without_copies(names: Names) -> Names:
+    """Names, of which the second of two equal ones is that of a place without a variable."""
+    repeated = [bool(name) and name in names[:column] for column, name in enumerate(names)]
+    return tuple(["_" if again else name for name, again in zip(names, repeated, strict=True)])

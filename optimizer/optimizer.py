@@ -16,7 +16,6 @@ from ..rules.multiway_rules import PatternToMultiway
 from ..rules.registry import enabled_rules, idle_rules, normalization_rules
 from .as_written import KeptAsWritten, as_written, error_of_difference, kept_as_written
 from .canonical import CanonicalPlans
-from .column_names import names_in_scans
 from .cost import CostEstimator
 from .entry import Entry
 from .events import Listener
@@ -27,6 +26,7 @@ from .normalization import absent_operators, has_cycle, normalized
 from .options import Options
 from .physical_properties import answers, hashable_columns
 from .plans import Plans
+from .query_atoms import query_atoms
 from .result import SearchResult, SearchSpace
 from .search import Search
 from .selection import Chosen, chosen
@@ -120,7 +120,7 @@ class Optimizer:
             parallelism=options.parallelism,
             semantics=query.semantics,
             evaluate_every=options.evaluate_every,
-            names=names_in_scans(query.expression),
+            query=query_atoms(query),
         )
         return SearchResult(
             plan=document(best.plan),

@@ -7,7 +7,7 @@ the tree, which counts a shared sub-plan once per use. :func:`shared_cost` count
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isinf
 
@@ -17,9 +17,10 @@ from ..algebra.plan import PhysicalPlan
 from ..algebra.plan_parts import Estimate, NodeProperties, PlanNode, PlanStream, PlanWindow
 from ..algebra.properties import DeliveredProperties
 from ..costmodel.characteristics import Characteristics
-from .column_names import ScanColumn, named
+from .column_names import named
 from .emission import LEAST_REPEATS
 from .goals import Costed
+from .query_atoms import QueryAtoms
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,17 +131,17 @@ def plan_of(
     *,
     semantics: PathSemantics = PathSemantics.ARBITRARY,
     evaluate_every: int | None = None,
-    names: Mapping[ScanColumn, str] | None = None,
+    query: QueryAtoms,
 ) -> PhysicalPlan:
     """The document of a plan.
 
-    ``columns`` are the query's names of the answer's columns, ``names`` those of scans.
+    ``columns`` are the query's names of the answer's columns; ``query`` has those of its atoms.
     """
     ordered = in_order(root)
     called = named(
         [(step.operator, inputs, len(step.estimate.distinct)) for step, inputs in ordered],
         columns,
-        names or {},
+        query,
     )
     saved = saved_by_sharing(_with_saved(ordered))
     nodes = [

@@ -24,7 +24,8 @@ from ..catalog.live import LiveSource
 from ..executor.local import LocalRun, Result
 from ..executor.operators.simple_path import StepBudgetError
 from ..executor.scans import property_column
-from ..executor.spark.host.errors import BudgetError
+from ..executor.spark.host.errors import BudgetError, InputError
+from ..executor.spark.reading.rejected import Tally
 from ..executor.spark.reading.replay import file_for
 from ..executor.spark.reading.time_sort import TimeSorter
 from ..executor.values import ARROW_TYPES
@@ -70,7 +71,8 @@ def analyze(
 
     Raises:
         UsageError: if the plan cannot be run, or a file cannot be read.
-        RunError: if the search for simple paths takes more steps than the plan allows.
+        RunError: if all rows of a stream are rejected (E-ROW), or the search for simple paths takes
+            more steps than the plan allows.
     """
     run = _local_run(plan)
     with TemporaryDirectory(prefix="headrace-") as folder, _translate_budget_errors():
@@ -112,7 +114,8 @@ def results(
 
     Raises:
         UsageError: if the plan cannot be run, a file cannot be read, or an input is unbounded.
-        RunError: if the search for simple paths takes more steps than the plan allows.
+        RunError: if all rows of a stream are rejected (E-ROW), or the search for simple paths takes
+            more steps than the plan allows.
     """
     run = _local_run(plan)
     with TemporaryDirectory(prefix="headrace-") as folder, _translate_budget_errors():
@@ -141,21 +144,28 @@ def _translate_budget_errors() -> Iterator[None]:
 def _read(
     plan: PhysicalPlan, inputs: Mapping[str, Sequence[EdgeFile]], sorter: TimeSorter
 ) -> tuple[int, int]:
+    """Adds the edges of the plan's labels to the sorter; returns the numbers of edges and of
+    rejected rows."""
     schema = _schema(plan)
-    edges = rejected = 0
+    tallies: list[Tally] = []
     for stream in plan.streams:
         labels = pa.array(stream.labels, pa.string())
+        tally = Tally()
+        tallies.append(tally)
         for file in inputs[stream.name]:
             try:
                 for batch in read(file_for(file, plan, stream)):
-                    edges += batch.edges.num_rows
-                    rejected += len(batch.rejected)
+                    tally.add(batch)
                     kept = batch.edges.filter(pc.is_in(batch.edges["label"], labels))
                     if kept.num_rows:
                         sorter.add(_with_stream(kept, stream, schema))
             except EdgeFileError as error:
                 raise UsageError(str(error), code="E-FILE") from error
-    return edges, rejected
+        try:
+            tally.check(stream.name)
+        except InputError as error:
+            raise as_headrace_error(error) from error
+    return sum(one.edges for one in tallies), sum(one.rejected for one in tallies)
 
 
 def _schema(plan: PhysicalPlan) -> pa.Schema:

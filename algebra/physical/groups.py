@@ -188,7 +188,7 @@ class AggregateRows(DeletionVariant):
         """Keys have the names of their columns; aggregates are written out."""
         (below,) = inputs
         calls = [notation.value(str(call), below) for call in self.calls]
-        names = (*(below[key] for key in self.keys), *calls, "partition")
+        names = (*(below[key] for key in self.keys), *calls, notation.PARTITION)
         return tuple(names[i] for i in self.output)
 
     def distribution(self, inputs: Sequence[Distribution]) -> Distribution:

@@ -96,6 +96,49 @@ def test_each_name_is_of_the_query_or_explained(query: str) -> None:
                 assert known or name in picture.origins, (name, query)
 
 
+def _columns(plan: PhysicalPlan, *operators: str) -> set[tuple[str, ...]]:
+    return {node.columns for node in plan.nodes if node.op in operators}
+
+
+def _variables(plan: PhysicalPlan, operator: str) -> list[tuple[str, ...]]:
+    return [getattr(n.operator, "variables", ()) for n in plan.nodes if n.op == operator]
+
+
+def test_a_constant_has_no_name_of_another_edge() -> None:
+    for plan in _plans("Answer(x) <- pays(x, 'v'), pays('v', 'w'), knows('v', 'v')"):
+        of_pays = {node.columns for node in plan.nodes if node.op == "TO_KERNEL"}
+        assert of_pays == {("x", "_"), ("_", "_1")}
+
+
+def test_a_repeated_variable_names_one_column_of_an_edge() -> None:
+    for plan in _plans("Answer(x, y) <- pays(x, x), knows(x, y)"):
+        assert ("x", "_") in _columns(plan, "TO_KERNEL")
+
+
+def test_a_multiway_join_has_the_variables_of_the_query() -> None:
+    planned = optimize(_request("Answer(x, y) <- pays(x, y), pays(y, z), pays(x, z)"))
+    plans = planned.optimization.plans.ranked()
+    joins = [names for plan in plans for names in _variables(plan, "MULTIWAY_JOIN")]
+    assert joins
+    assert all(set(names) == {*"xyz"} for names in joins)
+
+
+def test_the_operators_of_a_rule_have_the_names_of_the_rule() -> None:
+    """The answer's x is the second rule's y, which has an x of its own."""
+    query = "Answer(x) <- pays(x, y). Answer(y) <- knows(y, x), knows(x, _)"
+    for plan in _plans(query):
+        joins = _variables(plan, "HASH_JOIN") + _variables(plan, "SEMI_JOIN")
+        assert [set(names) for names in joins] == [{"y", "x", "_1"}]
+        assert plan.nodes[plan.root].columns == ("x",)
+
+
+def test_derived_edges_have_the_names_of_their_rule_inside_a_path() -> None:
+    query = "R(x, y) <- knows(x, m), pays(m, y). Answer(a, b) <- R+(a, b)"
+    for plan in _plans(query):
+        assert _columns(plan, "TO_KERNEL") == {("x", "m"), ("m", "y")}
+        assert _variables(plan, "HASH_JOIN") == [("x", "m", "y")]
+
+
 def _plans(query: str) -> list[PhysicalPlan]:
     planned = optimize(_request(query))
     return [planned.plan, planned.optimization.canonical_plan]

@@ -14,7 +14,7 @@ from headrace.algebra.plan import PhysicalPlan
 from headrace.costmodel import CostModel
 from headrace.costmodel.characteristics import Characteristics
 from headrace.optimizer import SearchResult
-from headrace.optimizer.column_names import Joins
+from headrace.optimizer.plan_atoms import Joins
 from headrace.rules.multiway_rules import MOST_NESTED
 from tests.optimizer.shapes import (
     CLIQUE_4,

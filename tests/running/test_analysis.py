@@ -10,10 +10,10 @@ import pytest
 from headrace.catalog import from_document
 from headrace.documents.runs import analysis_document
 from headrace.executor.local import run_plan
-from headrace.planning.errors import UsageError
+from headrace.planning.errors import RunError, UsageError
 from headrace.planning.planner import optimize
 from headrace.planning.requests import PlanRequest
-from headrace.running.analysis import analyze
+from headrace.running.analysis import analyze, results
 from headrace.running.runs import files_alone, inputs_of_plan
 
 ROWS = [
@@ -80,10 +80,20 @@ def test_streams_may_have_different_vertex_types(tmp_path: Path) -> None:
 
 def test_an_input_without_edges_has_zero_counters(tmp_path: Path) -> None:
     plan = optimize(PlanRequest(QUERY)).plan
-    file = edges_file(tmp_path, [])
+    file = tmp_path / "edges.csv"
+    file.write_text("src,trg,label,ts\n")
     analysis = analyze(plan, files_alone(inputs_of_plan(plan, None, [str(file)])))
     assert (analysis.edges, analysis.results, analysis.ticks) == (0, 0, 0)
     assert all(node.rate == 0 for node in analysis.nodes.values())
+
+
+def test_an_input_whose_rows_are_all_rejected_is_an_error_as_in_a_run(tmp_path: Path) -> None:
+    plan = optimize(PlanRequest(QUERY)).plan
+    inputs = files_alone(inputs_of_plan(plan, None, [str(edges_file(tmp_path, []))]))
+    for read in (analyze, lambda *of: list(results(*of))):
+        with pytest.raises(RunError, match=r"The only row of the stream .* was rejected") as error:
+            read(plan, inputs)
+        assert error.value.code == "E-ROW"
 
 
 def test_a_file_without_a_needed_column_is_refused(tmp_path: Path) -> None:
