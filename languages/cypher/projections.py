@@ -15,11 +15,11 @@ from ..query import answers
 from ..query import regular_query as rq
 from ..query.atoms import Variable
 from ..query.regular_query import Limit, Output
-from ..query.shortest_paths import NODES, RELATIONSHIPS
 from . import errors
 from .bodies import Body, Column
 from .clauses import Item, Projection
 from .expression_text import expression_text
+from .path_tests import LISTS
 from .program import reading
 from .scope import Bound, Edge, Node, Path, Value
 from .syntax import (
@@ -32,10 +32,9 @@ from .syntax import (
     Property,
 )
 from .syntax import Variable as VariableText
-from .values import AGGREGATES, edge_of, point_of, value_of
+from .values import AGGREGATES, point_of, value_of
+from .variables import edge_of
 from .walking import parts_of, with_parts
-
-_LISTS = (NODES, RELATIONSHIPS)
 
 
 def aggregates(of: Expression) -> Iterator[Call]:
@@ -213,10 +212,10 @@ def _output(body: Body, item: Item) -> Output:
             if bound.optional:
                 raise errors.OPTIONAL_PATH.error(value.at, value.name.text)
             if bound.steps is not None:
-                raise errors.UNWOUND_COLUMN.error(value.at, value.name.text)
+                raise errors.READ_COLUMN.error(value.at, value.name.text)
             return rq.Witnessed(bound.name, value.at)
     match value:
-        case Call(function, (VariableText(path),)) if function.text.lower() in _LISTS:
+        case Call(function, (VariableText(path),)) if function.text.lower() in LISTS:
             bound = body.bound(path)
             if isinstance(bound, Path) and bound.shortest:
                 return rq.Property(bound.name, function.text.lower(), value.at)

@@ -14,17 +14,18 @@ from ..query.checks import checked_query
 from ..query.errors import line_of
 from ..query.regular_query import RegularQuery, Rule, WindowClause
 from . import errors
+from .blocks import Block
 from .bodies import Body, optional_scope
 from .clauses import Match, Projection, Query, Single, Unwind, With
 from .conditions import hold, match_block
 from .constructed import relationships
-from .patterns import Block
+from .path_tests import paths_read
 from .program import Choices, Program, alternatives, reading
 from .projections import Closed, are_apart, close, closes, computes, counts, is_aggregated, renamed
 from .scope import Bound
 from .syntax import Name
 from .syntax import Variable as VariableText
-from .unwinding import paths_unwound, unwind
+from .unwinding import unwind
 
 _LATEST: Final = "latest"
 _WORDS: Final = ("earliest", _LATEST)
@@ -185,15 +186,14 @@ def _segment(
     returned = frozenset(
         item.value.name.text for item in projection.items if isinstance(item.value, VariableText)
     )
-
-    unwound = paths_unwound(clauses)
+    read = paths_read(clauses, projection, counted=counts(projection))
 
     def build(choices: Choices) -> Closed:
         body = Body(program, choices, counts(projection))
         if start is not None:
             start.begin(body)
         for clause in clauses:
-            _clause(body, clause, returned, unwound)
+            _clause(body, clause, returned, read)
         return close(body, projection, head, inner)
 
     return alternatives(build)[0]
@@ -203,9 +203,9 @@ def _clause(
     body: Body,
     clause: Match | With | Unwind,
     returned: frozenset[str],
-    unwound: frozenset[str],
+    read: frozenset[str],
 ) -> None:
-    """Adds a clause; ``returned`` and ``unwound`` are names of paths, as of a block."""
+    """Adds a clause; ``returned`` and ``read`` are names of paths, as of a block."""
     if isinstance(clause, With):
         scope = renamed(body, clause.projection)
         body.scope.clear()
@@ -216,14 +216,14 @@ def _clause(
     if isinstance(clause, Unwind):
         unwind(body, clause)
         return
-    block = Block.of(clause, body, returned, unwound)
+    block = Block.of(clause, body, returned, read)
     if not clause.is_optional:
-        match_block(body, block, clause.condition)
+        match_block(body, block)
         return
     if not body.atoms:
         raise errors.FIRST_OPTIONAL.error(clause.at, "OPTIONAL MATCH")
     inside = body.inner(None, counted=body.counted, is_optional=True)
-    match_block(inside, replace(block, returned=frozenset()), clause.condition)
+    match_block(inside, replace(block, returned=frozenset()))
     if not inside.shared():
         raise errors.LONE_OPTIONAL.error(clause.at, "OPTIONAL MATCH")
     added: dict[str, Bound] = optional_scope(inside)

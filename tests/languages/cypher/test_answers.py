@@ -62,6 +62,31 @@ AT_5: dict[str, list[Row]] = {
     "MATCH p = (a)-[:K]->(b:City) UNWIND nodes(p) AS n MATCH (n)-[:L]->(c) RETURN n, c": [(2, 1)],
     "MATCH p = (a:Person)-[:K]->(b:City) UNWIND nodes(p) AS n WITH n WHERE n.age > 3 "
     "RETURN n, n.age AS age": [(3, 5)],
+    # Conditions over the nodes, the relationships and the length of a path.
+    "MATCH p = (a)-[:K*]->(b) WHERE all(r IN relationships(p) WHERE r.w > 1) RETURN a, b": [
+        (1, 2),
+        (3, 3),
+    ],
+    "MATCH p = (a)-[:K*1..2]->(b) WHERE all(r IN relationships(p) WHERE r.w < 6) "
+    "RETURN a, b, count(*) AS n": [(1, 2, 2), (1, 3, 2), (2, 3, 1)],
+    "MATCH p = (a)-[:K*]->(b) WHERE none(n IN nodes(p) WHERE n:City) RETURN a, b": [(1, 2)],
+    "MATCH p = (a)-[:K*0..]->(b:City) WHERE all(n IN nodes(p) WHERE n:City AND n.age = 5) "
+    "RETURN a, b": [(3, 3)],
+    "MATCH p = (a:Person)-[:K*2]->(b) WHERE any(r IN relationships(p) WHERE r.w + 26 > a.age) "
+    "RETURN a, b": [(1, 3)],
+    "MATCH p = (a)-[:K*2]->(b) WHERE any(n IN nodes(p) WHERE (n)-[:L]->(a)) RETURN a, b": [(1, 3)],
+    "MATCH p = (a)-[:K*1..2]->(b) WHERE single(n IN nodes(p) WHERE n = b) "
+    "RETURN a, b, length(p) AS l": [(1, 2, 1), (1, 3, 2), (2, 3, 1)],
+    "MATCH p = (a)-[:K*1..2]->(b) WHERE single(n IN nodes(p) WHERE n:City) RETURN a, b, "
+    "size(relationships(p)) AS l": [(1, 3, 2), (2, 3, 1)],
+    "MATCH p = (a)-[:K*1..2]->(b) WHERE length(p) > 1 MATCH (c)-[r:K]->(b) "
+    "WHERE NOT r IN relationships(p) RETURN a, b, c": [(1, 3, 3)],
+    "MATCH p = (a)-[:K*1..2]->(b) RETURN a, avg(length(p)) AS l": [(1, 1.5), (2, 1.5), (3, 1.0)],
+    "MATCH (a)-[r:K]->(b) WHERE any(x IN [1, 5] WHERE r.w = x) "
+    "RETURN a, all(n IN [1, 2] WHERE id(a) = n) AS one": [(1, False), (2, False)],
+    "MATCH (a:Person)-[:K]->(b) WHERE none(x IN [4] WHERE a.age = x) RETURN a": [(1,)],
+    "MATCH (a:Person) WHERE EXISTS { MATCH p = (a)-[:K*1..2]->(c) WHERE length(p) = 2 AND "
+    "none(r IN relationships(p) WHERE r.w = 7) } RETURN a": [(1,)],
     # A relationship of either direction matches a loop once.
     "MATCH (a)-[:K]-(a) RETURN a, count(*) AS n": [(3, 1)],
     "MATCH (a)-[:L]-(b) RETURN a, b": [(1, 2), (2, 1)],
