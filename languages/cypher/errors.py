@@ -60,7 +60,7 @@ NO_REPORTS = Fault(
 UNION_ALL = Fault(
     "E-LATER",
     "a result is a set of rows, so a row that two queries of UNION ALL give would be there once",
-    "write UNION, or return a constant of each query that differs, as 'first' AS part",
+    "write UNION, or return a constant of each query that differs, as 'first' AS part or type(r)",
 )
 OTHER_COLUMNS = Fault(
     "E-SYNTAX",

@@ -45,8 +45,6 @@ def translated(query: Query, time_unit: str, words: frozenset[str]) -> RegularQu
             at = query.source.range.at
             clauses = (WindowClause(program.length(query.source.range), location=at),)
     _warn_of_run(program, query)
-    if query.union_all and not are_apart([part.result for part in query.parts]):
-        raise errors.UNION_ALL.error(query.union_all[0], "UNION ALL")
     answer = program.fresh("Answer") if query.name is None else query.name
     _union(program, query, answer)
     checked = checked_query(
@@ -102,11 +100,14 @@ def _union(program: Program, query: Query, answer: str) -> None:
     """Adds the rules of the queries that UNION joins."""
     own = len(query.parts) > 1 and any(closes_by_itself(part.result) for part in query.parts)
     first: Closed | None = None
+    rows: list[list[Rule]] = []
     for part in query.parts:
         head = program.fresh("part") if own else answer
         if part.created is not None:
             head = _created(program, part.created, answer)
-        closed = _single(program, part, head)
+        with program.part() as added:
+            closed = _single(program, part, head)
+        rows.append([rule for rule in added if rule.head == head])
         if first is not None and closed.columns != first.columns:
             raise errors.OTHER_COLUMNS.error(part.result.at, "UNION")
         first = first or closed
@@ -114,6 +115,8 @@ def _union(program: Program, query: Query, answer: str) -> None:
             names = closed.columns
             atom = reading(head, names, part.result.at)
             program.add(Rule(answer, names, (atom,), part.result.at))
+    if query.union_all and not are_apart(rows):
+        raise errors.UNION_ALL.error(query.union_all[0], "UNION ALL")
 
 
 def _created(program: Program, type_: Name, answer: str) -> str:

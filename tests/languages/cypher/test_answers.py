@@ -37,6 +37,13 @@ AT_5: dict[str, list[Row]] = {
     ],
     "MATCH (a)-[:K]->() RETURN 1 AS of, count(*) AS n UNION ALL "
     "MATCH (a)-[r:K]->() WHERE r.w > 0 RETURN NULL AS of, count(*) AS n": [(1, 4), (None, 4)],
+    "MATCH (a)-[r:K]->() RETURN a, type(r) AS t UNION ALL MATCH (a)-[r:L]->() "
+    "WITH a, type(r) AS t RETURN a, t UNION ALL MATCH p = (a)-[:K*1..2]->() "
+    "RETURN a, length(p) AS t": [
+        *((1, t) for t in (1, 2, "K")),
+        *((2, t) for t in (1, 2, "K", "L")),
+        *((3, t) for t in (1, "K")),
+    ],
     # UNWIND gives a row for each node, or each relationship, of each path.
     "MATCH p = (a)-[:K*1..2]->(b) UNWIND nodes(p) AS n RETURN n, count(*) AS c": [
         (1, 4),
