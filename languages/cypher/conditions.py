@@ -61,7 +61,7 @@ TRUE, FALSE = Both(()), Either(())
 
 def match_block(body: Body, block: Block) -> None:
     """Adds the patterns of a block and their conditions to a body."""
-    for one in (*add(body, block, hold), *block.conditions.others):
+    for one in _labels_first((*add(body, block, hold), *block.conditions.others)):
         hold(body, one)
 
 
@@ -75,7 +75,7 @@ def hold(body: Body, of: Expression, positive: bool = True) -> None:
         case Not(part):
             hold(body, part, positive=not positive)
         case And(parts) | Or(parts) if isinstance(of, And) == positive:
-            for part in parts:
+            for part in _labels_first(parts) if positive else parts:
                 hold(body, part, positive=positive)
         case And(parts) | Or(parts) if any(map(_has_pattern, parts)):
             if body.counted:
@@ -99,6 +99,11 @@ def hold(body: Body, of: Expression, positive: bool = True) -> None:
         case _:
             test = condition_of(body, of)
             body.conditions.append(test if positive else Negated(test))
+
+
+def _labels_first(conditions: Sequence[Expression]) -> Sequence[Expression]:
+    """The parts of a conjunction, so that labels are known where properties are read."""
+    return sorted(conditions, key=lambda of: not isinstance(of, HasLabels))
 
 
 def _has_pattern(of: Expression) -> bool:

@@ -103,8 +103,9 @@ ANY_NODE = later(
     "a node without a label, a relationship or properties is", "say what it is, as (a:Person)"
 )
 UNKNOWN_LABELS = later(
-    "a property of a node without a label is",
-    "say in a pattern what the node is, as (a:Person): its properties are those of the label",
+    "a property of a node that no pattern or condition before gives a label is",
+    "write the label, as (a:Person) or a:Person AND a.age > 3: streams have the properties of "
+    "nodes by label",
 )
 PATH_VARIABLE = later(
     "a variable for the relationships of a path is", "leave the variable out, or name the path"

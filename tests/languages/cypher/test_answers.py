@@ -111,6 +111,9 @@ AT_5: dict[str, list[Row]] = {
     "MATCH (a:Person)-[:K]->(b) WHERE a.age <> 4 OR a.age = 4 RETURN a": [(1,)],
     "MATCH (a:Person)-[:K]->(b) WHERE NOT a.age = 4 RETURN a": [(1,)],
     "MATCH (a:Person)-[:K]->(b) WHERE a.age IS NULL RETURN a, a.age": [(2, None)],
+    # A label in a conjunction is one of the properties before it.
+    "MATCH (a)-[:K]->(b) WHERE a.age > 3 AND (b.age = 5 AND b:City OR b.age = 5 AND b:City) "
+    "AND a:City RETURN a, b.age": [(3, 5)],
     "MATCH (a)-[r]->(b) WHERE r.w IS NOT NULL XOR r.w > 2 RETURN r.w AS w": [(1,), (2,)],
     "MATCH (a)-[r]->(b) WHERE 1 < r.w <= 5 RETURN r.w AS w": [(2,), (5,)],
     "MATCH (a)-[r]->(b) WHERE r.w IN [7, 5] RETURN r.w AS w": [(5,), (7,)],
