@@ -7,6 +7,7 @@ MATCH, or to a pattern in a condition. The last two have a body around them, who
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from ..query import regular_query as rq
@@ -87,6 +88,17 @@ class Body:
             self.scope[name.text] = outer
             self.outer.add(outer.variable)
         return outer
+
+    @contextmanager
+    def naming(self, name: Name, bound: Bound) -> Iterator[None]:
+        """Binds a name for a while, also one that is bound already."""
+        before = self.scope.get(name.text)
+        self.scope[name.text] = bound
+        yield
+        if before is None:
+            del self.scope[name.text]
+        else:
+            self.scope[name.text] = before
 
     def is_outer(self, name: Name) -> bool:
         """Whether a variable other than a node is of a body around this one."""

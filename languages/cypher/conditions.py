@@ -6,6 +6,8 @@ it, or negates it. OR of patterns makes alternatives, each a rule.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...algebra import functions, scalar
 from ..parsing.tokens import SIGNS
 from ..query import regular_query as rq
@@ -21,9 +23,11 @@ from ..query.regular_query import (
     Sign,
 )
 from . import errors
+from .blocks import Block
 from .bodies import Body
 from .expression_text import expression_text
-from .patterns import Block, add
+from .members import of_members
+from .patterns import add
 from .program import Choices, alternatives, reading
 from .scope import Edge, Node, Value
 from .syntax import (
@@ -41,25 +45,27 @@ from .syntax import (
     Part,
     Pattern,
     Property,
+    Quantified,
+    Quantifier,
     TextComparison,
     TextTest,
 )
 from .syntax import Comparison as ComparisonText
 from .syntax import Node as NodeText
 from .syntax import Variable as VariableText
-from .values import edge_of, members_of, text_test, value_of
+from .values import beside_members, in_turn, members, text_test, value_of
+from .variables import edge_of
 
 TRUE, FALSE = Both(()), Either(())
 
 
-def match_block(body: Body, block: Block, condition: Expression | None) -> None:
+def match_block(body: Body, block: Block) -> None:
     """Adds the patterns of a block and their conditions to a body."""
-    inside = add(body, block)
-    for one in (*inside, *(() if condition is None else (condition,))):
+    for one in _labels_first((*add(body, block, hold), *block.conditions.others)):
         hold(body, one)
 
 
-def hold(body: Body, of: Expression, *, positive: bool = True) -> None:
+def hold(body: Body, of: Expression, positive: bool = True) -> None:
     """Requires a condition, or with ``positive`` False its negation.
 
     Raises:
@@ -69,12 +75,14 @@ def hold(body: Body, of: Expression, *, positive: bool = True) -> None:
         case Not(part):
             hold(body, part, positive=not positive)
         case And(parts) | Or(parts) if isinstance(of, And) == positive:
-            for part in parts:
+            for part in _labels_first(parts) if positive else parts:
                 hold(body, part, positive=positive)
         case And(parts) | Or(parts) if any(map(_has_pattern, parts)):
             if body.counted:
                 raise errors.COUNTED_OR.error(of.at, "OR")
             hold(body, parts[body.pick(len(parts), of.at, "OR")], positive=positive)
+        case Quantified():
+            _quantified(body, of, positive=positive)
         case Exists():
             _exists(body, of, positive=positive)
         case HasLabels(name, labels):
@@ -93,15 +101,46 @@ def hold(body: Body, of: Expression, *, positive: bool = True) -> None:
             body.conditions.append(test if positive else Negated(test))
 
 
+def _labels_first(conditions: Sequence[Expression]) -> Sequence[Expression]:
+    """The parts of a conjunction, so that labels are known where properties are read."""
+    return sorted(conditions, key=lambda of: not isinstance(of, HasLabels))
+
+
 def _has_pattern(of: Expression) -> bool:
     match of:
         case Exists() | HasLabels():
             return True
-        case Not(part):
+        case Not(part) | Quantified(condition=part):
             return _has_pattern(part)
         case And(parts) | Or(parts):
             return any(map(_has_pattern, parts))
     return False
+
+
+def _quantified(body: Body, of: Quantified, *, positive: bool) -> None:
+    """Requires a condition of each member of a list, or of one that the alternative says."""
+    one = of.quantifier is Quantifier.SINGLE
+    wanted = positive != (of.quantifier is Quantifier.NONE)
+    if not one and wanted == (of.quantifier is not Quantifier.ANY):
+        for _ in in_turn(body, of):
+            hold(body, of.condition, positive=wanted)
+        return
+    if not _has_pattern(of.condition) or (one and not positive):
+        test = condition_of(body, of)
+        body.conditions.append(test if positive else Negated(test))
+        return
+    if body.counted:
+        raise errors.COUNTED_OR.error(of.at, of.quantifier.value)
+    several = len(members(body, of.members))
+    if not several:
+        body.conditions.append(FALSE)
+        return
+    chosen = body.pick(several, of.at, of.quantifier.value)
+    for place in in_turn(body, of):
+        if place == chosen:
+            hold(body, of.condition, positive=wanted)
+        elif one:
+            hold(body, of.condition, positive=False)
 
 
 def _exists(body: Body, test: Exists, *, positive: bool) -> None:
@@ -110,7 +149,7 @@ def _exists(body: Body, test: Exists, *, positive: bool) -> None:
 
     def build(choices: Choices) -> Body:
         inside = body.inner(choices, counted=False)
-        match_block(inside, block, test.condition)
+        match_block(inside, block)
         return inside
 
     bodies = alternatives(build)
@@ -145,13 +184,14 @@ def condition_of(body: Body, of: Expression) -> Condition:
             return Either(tuple(condition_of(body, part) for part in parts))
         case ComparisonText():
             return _compared(body, of)
-        case InList(value, members):
-            left = value_of(body, value)
+        case InList():
             tests = tuple(
-                Comparison(left, "=", value_of(body, member), of.at)
-                for member in members_of(members)
+                Comparison(left, "=", right, of.at) for left, right in beside_members(body, of)
             )
             return tests[0] if len(tests) == 1 else Either(tests)
+        case Quantified(quantifier):
+            each = [condition_of(body, of.condition) for _ in in_turn(body, of)]
+            return of_members(quantifier, each, _every, _some, Negated)
         case TextComparison(value, TextTest.STARTS, Literal(str() as start)):
             return _begins(value_of(body, value), start, of.at)
         case TextComparison(value, test, part):
@@ -170,6 +210,14 @@ def condition_of(body: Body, of: Expression) -> Condition:
         case Exists() | HasLabels():
             raise errors.NESTED_PATTERN.error(of.at, expression_text(of))
     raise errors.NOT_CONDITION.error(of.at, expression_text(of))
+
+
+def _every(parts: Sequence[Condition]) -> Condition:
+    return parts[0] if len(parts) == 1 else Both(tuple(parts))
+
+
+def _some(parts: Sequence[Condition]) -> Condition:
+    return parts[0] if len(parts) == 1 else Either(tuple(parts))
 
 
 def _compared(body: Body, of: ComparisonText) -> Condition:

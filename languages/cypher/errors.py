@@ -60,7 +60,7 @@ NO_REPORTS = Fault(
 UNION_ALL = Fault(
     "E-LATER",
     "a result is a set of rows, so a row that two queries of UNION ALL give would be there once",
-    "write UNION, or return a constant of each query that differs, as 'first' AS part",
+    "write UNION, or return a constant of each query that differs, as 'first' AS part or type(r)",
 )
 OTHER_COLUMNS = Fault(
     "E-SYNTAX",
@@ -103,8 +103,9 @@ ANY_NODE = later(
     "a node without a label, a relationship or properties is", "say what it is, as (a:Person)"
 )
 UNKNOWN_LABELS = later(
-    "a property of a node without a label is",
-    "say in a pattern what the node is, as (a:Person): its properties are those of the label",
+    "a property of a node that no pattern or condition before gives a label is",
+    "write the label, as (a:Person) or a:Person AND a.age > 3: streams have the properties of "
+    "nodes by label",
 )
 PATH_VARIABLE = later(
     "a variable for the relationships of a path is", "leave the variable out, or name the path"
@@ -114,21 +115,31 @@ PATH_OF_STEPS = later(
     "name a path of one relationship with *, as p = (a)-[:KNOWS*]->(b)",
 )
 PATH_ALONE = later("a path without the nodes at its ends is", "return them too, as RETURN a, p, b")
-UNWOUND_PATH = later("UNWIND of a path without an upper bound is", "bound the path, as *1..3")
-UNWOUND_SHORTEST = later(
-    "UNWIND of a shortest path is",
+READ_UNBOUNDED = later(
+    "reading the nodes, relationships or length of a path without an upper bound is",
+    "bound the path, as *1..3; all and none need no bound where they read nothing but the member",
+)
+READ_SHORTEST = later(
+    "reading the nodes or relationships of a shortest path one by one is",
     "return nodes(p), or match paths of bounded lengths, as p = (a)-[:KNOWS*1..3]->(b)",
 )
-UNWOUND_BEHIND = later(
-    "UNWIND of a path behind a WITH with DISTINCT, an aggregate or LIMIT is",
-    "unwind the path before that WITH",
+READ_BEHIND = later(
+    "reading the nodes or relationships of a path behind a WITH with DISTINCT, an aggregate or "
+    "LIMIT is",
+    "read them before that WITH",
 )
 UNWOUND_NOTHING = Fault(
     "E-SYNTAX", "the path has no relationships, so there is no row", "give it a length, as *1..3"
 )
 NO_PATH = Fault("E-TYPE", "it is not a path", "name a path, as MATCH p = (a)-[:KNOWS]->(b)")
-UNWOUND_COLUMN = later(
-    "a path as a column beside an UNWIND of it is", "match the path again, under another name"
+READ_COLUMN = later(
+    "a path as a column beside a use of its nodes, relationships or length is",
+    "return its ends, or the rows of UNWIND nodes(p) AS n",
+)
+OTHER_MEMBER = Fault(
+    "E-TYPE",
+    "only a relationship can be one of relationships(p)",
+    "name it in a MATCH, as -[r:KNOWS]->",
 )
 SHORTEST_STEPS = Fault(
     "E-SYNTAX",
@@ -156,6 +167,10 @@ SHARED_PATH = later(
 ZERO_HOPS = later(
     "a path of zero relationships here is",
     "write at least *1, or give the node a label",
+)
+EMPTY_PATH = later(
+    "a path of zero relationships as a column is",
+    "write at least *1, or return the nodes at its ends",
 )
 OPTIONAL_NODE = later(
     "a pattern over a node of an OPTIONAL MATCH is", "match it in the same OPTIONAL MATCH"
@@ -208,7 +223,7 @@ MAPS = later("properties of values are", "write variable.property of a node or a
 MAP_VALUE = later("a map as a value is", "maps are arguments of point, datetime and duration")
 LISTS = later(
     "a list as a value is",
-    "a list stands after IN or UNWIND, with its values; UNWIND also takes nodes(p) of a path p",
+    "a list stands after IN or UNWIND, with its values, or as nodes(p) or relationships(p)",
 )
 TRUTH_VALUE = later(
     "a pattern as a value is",
@@ -253,8 +268,8 @@ OTHER_POINTS = Fault(
 )
 PATH_VALUE = Fault(
     "E-PATHVAR",
-    "a path has no value but length(p) of a shortest path",
-    "return the path by itself",
+    "a path has no value but its length and its lists of nodes and relationships",
+    "return the path by itself, or length(p)",
 )
 NO_AGGREGATE = Fault(
     "E-AGG",
@@ -270,7 +285,7 @@ NOT_A_KEY = Fault(
     "return it as a column too, or name it in a WITH before",
 )
 COUNTED_OR = later(
-    "OR of patterns in what an aggregate counts is",
+    "OR, any or single of patterns in what an aggregate counts is",
     "write WITH DISTINCT before the aggregate, or several queries",
 )
 COUNTED_PATHS = later(

@@ -23,6 +23,7 @@ from .syntax import (
     Or,
     Parameter,
     Property,
+    Quantified,
     TextComparison,
     Variable,
 )
@@ -79,13 +80,16 @@ def expression_text(of: Expression) -> str:
             return " OR ".join(map(_inside, parts))
         case Exists():
             return "EXISTS {...}"
+        case Quantified(quantifier, variable, members, condition):
+            inside = f"{variable.text} IN {expression_text(members)}"
+            return f"{quantifier.value}({inside} WHERE {expression_text(condition)})"
 
 
 def _inside(of: Expression) -> str:
     """The text of an operand, in parentheses where it has operators itself."""
     plain = (
         Variable | Property | Literal | Parameter | ListOf | MapOf | Call | Access | Case
-        | HasLabels | Exists
+        | HasLabels | Exists | Quantified
     )  # fmt: skip
     text = expression_text(of)
     return text if isinstance(of, plain) else f"({text})"

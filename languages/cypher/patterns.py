@@ -6,27 +6,29 @@ different edges; so does a path on which a relationship could be repeated otherw
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from ...algebra import regex
 from ...algebra.regex import Regex, Symbol
-from ...algebra.window import Window
 from ..parsing.paths import PathExpression
 from ..query.atoms import EdgeAtom, PathAtom, ShortestPaths, Variable
 from ..query.regular_query import Comparison, Rule
 from . import errors
+from .blocks import Block
 from .bodies import Body
-from .clauses import Match
+from .path_tests import is_of_nodes, repeats, shares
+from .program import Choices, alternatives
 from .scope import Edge, Node, Path, Steps
 from .syntax import (
     Direction,
-    Exists,
     Expression,
     Hops,
     Name,
     Part,
+    Quantified,
+    Quantifier,
     Relationship,
     Shortest,
 )
@@ -36,55 +38,24 @@ from .values import compared_with
 X, Y = Variable("x"), Variable("y")
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """The parts of one MATCH, and what holds for all of them.
-
-    Attributes:
-        parts: the parts.
-        within: the window of WITHIN, if any.
-        new: whether the parts may bind new variables.
-        returned: the names of paths that the answer returns.
-        unwound: the names of paths that UNWIND reads.
-    """
-
-    parts: tuple[Part, ...]
-    within: Window | None
-    new: bool
-    returned: frozenset[str] = frozenset()
-    unwound: frozenset[str] = frozenset()
-
-    @staticmethod
-    def of(match: Match, body: Body, returned: frozenset[str], unwound: frozenset[str]) -> Block:
-        """The block of a MATCH."""
-        within = None if match.within is None else body.program.length(match.within)
-        return Block(match.parts, within, True, returned, unwound)
-
-    @staticmethod
-    def of_test(test: Exists) -> Block:
-        """The block of a pattern in a condition."""
-        return Block(test.parts, None, test.is_block)
-
-    @property
-    def relationships(self) -> tuple[Relationship, ...]:
-        """All relationships but those of shortest paths."""
-        return tuple(
-            one
-            for part in self.parts
-            if part.shortest is None
-            for one in part.pattern.relationships
-        )
+Hold = Callable[[Body, Expression, bool], None]
+"""Requires a condition of a body, or its negation."""
 
 
-def add(body: Body, block: Block) -> list[Expression]:
+def add(body: Body, block: Block, hold: Hold) -> list[Expression]:
     """Adds the atoms of a block and the tests of properties; returns the conditions in brackets.
+
+    Args:
+        body: the body.
+        block: the block.
+        hold: requires the tests of each step of a path.
 
     Raises:
         QueryError: for a variable that is bound otherwise, or a part that is not supported.
     """
     group = body.groups
     body.groups += 1
-    return _Adding(body, block, group).added()
+    return _Adding(body, block, group, hold).added()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +65,7 @@ class _Adding:
     body: Body
     block: Block
     group: int
+    hold: Hold
 
     def added(self) -> list[Expression]:
         tests: list[tuple[str, Name, Expression]] = []
@@ -146,7 +118,7 @@ class _Adding:
             self._shortest(part, names, part.shortest)
             return
         pattern = part.pattern
-        if part.variable is not None and part.variable.text in self.block.unwound:
+        if part.variable is not None and part.variable.text in self.block.read:
             self._walk(part, part.variable, names)
             return
         if part.variable is not None and len(pattern.relationships) != 1:
@@ -163,7 +135,7 @@ class _Adding:
         return self.body.program.steps(one.types, self.block.within, either=either)
 
     def _walk(self, part: Part, name: Name, names: Sequence[str]) -> None:
-        """Adds each relationship of a path by itself, so that UNWIND can read it."""
+        """Adds each relationship of a path by itself, so that it can be read."""
         body = self.body
         own = self._new(name)
         if body.is_optional:
@@ -190,7 +162,7 @@ class _Adding:
         """Adds a path of one of its lengths, as :meth:`_chain` does."""
         self._check_path(one, hops)
         if hops.most is None:
-            raise errors.UNWOUND_PATH.error(hops.at, "*")
+            raise errors.READ_UNBOUNDED.error(hops.at, "*")
         if self._is_empty(hops):
             self.body.same.merge(source, target)
             return [], []
@@ -210,7 +182,7 @@ class _Adding:
             body.scope[one.variable.text] = Edge(name, types)
         elif one.properties or named:
             name = body.new(None)
-        group = self.group if self._shares(one) else None
+        group = self.group if shares(one, self.block.relationships) else None
         ends = Variable(source), Variable(target)
         body.atoms.append(EdgeAtom(self._steps(one), *ends, one.at, name, different=group))
         for key, value in one.properties:
@@ -230,25 +202,28 @@ class _Adding:
         body = self.body
         hops = one.hops or Hops(1, 1, one.at)
         self._check_path(one, hops)
+        tests = self._tests(part)
         if self._is_empty(hops):
+            if part.variable is not None and part.variable.text in self.block.returned:
+                raise errors.EMPTY_PATH.error(hops.at, part.variable.text)
             body.same.merge(source, target)
+            self._hold(body, [test for test in tests if is_of_nodes(test.members)], [source])
             return
         if body.counted:
             self._chain(one, source, target, self._length(hops))
             return
         hops = replace(hops, least=max(hops.least, 1))
-        shares = self._shares(one)
-        if hops.most is None and shares:
+        others = self.block.relationships
+        if hops.most is None and shares(one, others):
             raise errors.SHARED_PATH.error(hops.at, "*")
-        repeats = one.direction is Direction.EITHER or hops.least > 1 or shares
         body.atoms.append(
             PathAtom(
-                self._repeated(one, hops),
+                self._repeated(one, hops, tests),
                 Variable(source),
                 Variable(target),
                 one.at,
                 None if part.variable is None else self._alias(part.variable, (source, target)),
-                different=self.group if repeats else None,
+                different=self.group if repeats(one, others) else None,
             )
         )
 
@@ -297,26 +272,57 @@ class _Adding:
                 body.conditions.append(compared_with(body, name or "", key, value))
         return inner, names
 
-    def _repeated(self, one: Relationship, hops: Hops) -> Regex:
-        step = self._step(one)
+    def _tests(self, part: Part) -> tuple[Quantified, ...]:
+        """The tests of each step of a path."""
+        of_steps = self.block.conditions.of_steps
+        return () if part.variable is None else of_steps.get(part.variable.text, ())
+
+    def _hold(
+        self,
+        body: Body,
+        tests: Sequence[Quantified],
+        nodes: Sequence[str],
+        edges: Sequence[Edge] = (),
+    ) -> None:
+        """Requires the tests of each step of these nodes and relationships."""
+        for test in tests:
+            positive = test.quantifier is Quantifier.ALL
+            of_nodes = [Node(name, tuple(body.labels_of(name))) for name in nodes]
+            for member in of_nodes if is_of_nodes(test.members) else edges:
+                with body.naming(test.variable, member):
+                    self.hold(body, test.condition, positive)
+
+    def _repeated(self, one: Relationship, hops: Hops, tests: Sequence[Quantified] = ()) -> Regex:
+        step = self._step(one, tests)
         if (hops.least, hops.most) == (1, None):
             return regex.plus(step)
         whole = PathExpression(step, hops.at).repeat(hops.least, hops.most, hops.at)
         self.body.program.warnings += whole.warnings
         return whole.regex
 
-    def _step(self, one: Relationship) -> Regex:
-        """The step of a path; with tests of properties it is a rule of its own."""
+    def _step(self, one: Relationship, tests: Sequence[Quantified]) -> Regex:
+        """The step of a path; with tests it is a rule of its own, or several for their OR."""
         body = self.body
-        if not one.properties:
+        if not one.properties and not tests:
             return regex.alternation(self._steps(one))
         labels = body.program.steps(one.types, self.block.within, either=False)
-        inside = body.inner(None, counted=False)
-        name = inside.new(None)
-        tests = tuple(compared_with(inside, name, key, value) for key, value in one.properties)
-        head = body.program.fresh("|".join(type_.text for type_ in one.types) or "any")
-        atom = EdgeAtom(labels, X, Y, one.at, name)
-        body.program.add(Rule(head, ("x", "y"), (atom,), one.at, tests, is_step=True))
+        types = tuple(type_.text for type_ in one.types)
+        head = body.program.fresh("|".join(types) or "any")
+
+        def build(choices: Choices) -> Rule:
+            inside = body.inner(choices, counted=False)
+            name = inside.new(None)
+            inside.conditions += (compared_with(inside, name, *of) for of in one.properties)
+            self._hold(inside, tests, ("x", "y"), [Edge(name, types)])
+            atom = EdgeAtom(labels, X, Y, one.at, name)
+            of_edge = not inside.atoms and not inside.negated
+            return Rule(
+                head, ("x", "y"), (atom, *inside.atoms), one.at, tuple(inside.conditions),
+                negated=tuple(inside.negated), is_step=of_edge,
+            )  # fmt: skip
+
+        for rule in alternatives(build):
+            body.program.add(rule)
         either = one.direction is Direction.EITHER
         return regex.alternation(Symbol(head, inverse) for inverse in (False, True)[: either + 1])
 
@@ -343,12 +349,3 @@ class _Adding:
         whole = self._repeated(one, hops)
         body.atoms.append(PathAtom(whole, *ends, one.at, shortest=which, path=own))
         body.conditions.append(Comparison(ends[0], "<>", ends[1], one.at))
-
-    def _shares(self, one: Relationship) -> bool:
-        """Whether another relationship of the block can be the same edge."""
-        types = {name.text for name in one.types}
-        return any(
-            not types or not other.types or types & {name.text for name in other.types}
-            for other in self.block.relationships
-            if other is not one
-        )

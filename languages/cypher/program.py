@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
@@ -63,6 +64,13 @@ class Program:
             self._number += 1
             if (name := f"_{self._number}") not in self.words:
                 return name
+
+    @contextmanager
+    def part(self) -> Iterator[list[Rule]]:
+        """The rules that are added meanwhile, also those that are there already."""
+        before, self.rules = self.rules, []
+        yield self.rules
+        self.rules = [*before, *(rule for rule in self.rules if rule not in before)]
 
     def add(self, rule: Rule, *, counted: bool = False) -> None:
         """Adds a rule, unless it is there already and nothing counts its bindings.

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 
+from ...algebra import scalar
 from ...algebra.orders import Direction
 from ..query import answers
 from ..query import regular_query as rq
 from ..query.atoms import Variable
-from ..query.regular_query import Limit, Output
-from ..query.shortest_paths import NODES, RELATIONSHIPS
+from ..query.regular_query import Limit, Output, Rule
 from . import errors
 from .bodies import Body, Column
 from .clauses import Item, Projection
 from .expression_text import expression_text
+from .functions import NULL
+from .path_tests import LISTS
 from .program import reading
 from .scope import Bound, Edge, Node, Path, Value
 from .syntax import (
@@ -32,10 +34,9 @@ from .syntax import (
     Property,
 )
 from .syntax import Variable as VariableText
-from .values import AGGREGATES, edge_of, point_of, value_of
+from .values import AGGREGATES, point_of, value_of
+from .variables import edge_of
 from .walking import parts_of, with_parts
-
-_LISTS = (NODES, RELATIONSHIPS)
 
 
 def aggregates(of: Expression) -> Iterator[Call]:
@@ -72,16 +73,26 @@ def closes(projection: Projection) -> bool:
     return projection.distinct or is_aggregated(projection) or bool(projection.order) or limited
 
 
-def are_apart(projections: Sequence[Projection]) -> bool:
-    """Whether no row is of two of some projections: each two have a column of other constants."""
-    constants = [
-        {name_of(i): i.value.value for i in of.items if isinstance(i.value, Literal)}
-        for of in projections
-    ]
+def are_apart(queries: Sequence[Sequence[Rule]]) -> bool:
+    """Whether no row is of two queries, given by the rules of their rows.
+
+    It is so if each two rules of two of them have a column of other constants.
+    """
+    constants = [[_constants(rule) for rule in rules] for rules in queries]
     return all(
         any(one[name] != other[name] for name in one.keys() & other.keys())
-        for one, other in combinations(constants, 2)
+        for left, right in combinations(constants, 2)
+        for one, other in product(left, right)
     )
+
+
+def _constants(rule: Rule) -> dict[str, scalar.Scalar | None]:
+    """The values of the columns of a rule that are constants."""
+    values: dict[str, scalar.Scalar | None] = {}
+    for name, of in rule.properties:
+        if isinstance(of, scalar.Literal) or of == NULL:
+            values[name] = of.value if isinstance(of, scalar.Literal) else None
+    return values
 
 
 def name_of(item: Item) -> str:
@@ -213,10 +224,10 @@ def _output(body: Body, item: Item) -> Output:
             if bound.optional:
                 raise errors.OPTIONAL_PATH.error(value.at, value.name.text)
             if bound.steps is not None:
-                raise errors.UNWOUND_COLUMN.error(value.at, value.name.text)
+                raise errors.READ_COLUMN.error(value.at, value.name.text)
             return rq.Witnessed(bound.name, value.at)
     match value:
-        case Call(function, (VariableText(path),)) if function.text.lower() in _LISTS:
+        case Call(function, (VariableText(path),)) if function.text.lower() in LISTS:
             bound = body.bound(path)
             if isinstance(bound, Path) and bound.shortest:
                 return rq.Property(bound.name, function.text.lower(), value.at)

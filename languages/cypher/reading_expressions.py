@@ -31,6 +31,8 @@ from .syntax import (
     Or,
     Parameter,
     Property,
+    Quantified,
+    Quantifier,
     TextComparison,
     TextTest,
     Variable,
@@ -181,6 +183,13 @@ class Expressions(Transformer[Token, Any]):
     def access(self, parts: list[Any]) -> Expression:
         of, key = parts
         return Access(of, word_of(key), _nested((of,)))
+
+    def quantified(self, parts: list[Any]) -> Expression:
+        word, _, variable, _, members, condition = parts
+        at = location_of(word)
+        depth = _nested((members, condition), at)
+        quantifier = Quantifier(word.lower())
+        return Quantified(quantifier, word_of(variable), members, condition, at, depth)
 
     def when(self, parts: list[Any]) -> _When:
         return _When(parts[0], parts[1])

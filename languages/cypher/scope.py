@@ -48,7 +48,7 @@ class Path:
         shortest: whether it is a shortest one.
         ends: the variables in rules of its first and last node.
         optional: as of :class:`Node`.
-        steps: what is on the path, if UNWIND reads it.
+        steps: what is on the path, if the query reads it.
     """
 
     name: str

@@ -274,7 +274,31 @@ class Not:
     depth: int = field(compare=False)
 
 
-Condition = Comparison | InList | TextComparison | NullTest | HasLabels | Exists | And | Or | Not
+class Quantifier(Enum):
+    """Of how many members of a list a condition has to be true."""
+
+    ALL = "all"
+    ANY = "any"
+    NONE = "none"
+    SINGLE = "single"
+
+
+@dataclass(frozen=True, slots=True)
+class Quantified:
+    """``quantifier(variable IN members WHERE condition)``."""
+
+    quantifier: Quantifier
+    variable: Name
+    members: Expression
+    condition: Expression
+    at: Location = field(compare=False)
+    depth: int = field(compare=False)
+
+
+Condition = (
+    Comparison | InList | TextComparison | NullTest | HasLabels | Exists | And | Or | Not
+    | Quantified
+)  # fmt: skip
 """The expressions that are true, false or null."""
 Expression = (
     Variable | Property | Literal | Parameter | ListOf | MapOf | Call | Access | Computed | Case

@@ -14,17 +14,18 @@ from ..query.checks import checked_query
 from ..query.errors import line_of
 from ..query.regular_query import RegularQuery, Rule, WindowClause
 from . import errors
+from .blocks import Block
 from .bodies import Body, optional_scope
 from .clauses import Match, Projection, Query, Single, Unwind, With
 from .conditions import hold, match_block
 from .constructed import relationships
-from .patterns import Block
+from .path_tests import paths_read
 from .program import Choices, Program, alternatives, reading
 from .projections import Closed, are_apart, close, closes, computes, counts, is_aggregated, renamed
 from .scope import Bound
 from .syntax import Name
 from .syntax import Variable as VariableText
-from .unwinding import paths_unwound, unwind
+from .unwinding import unwind
 
 _LATEST: Final = "latest"
 _WORDS: Final = ("earliest", _LATEST)
@@ -44,8 +45,6 @@ def translated(query: Query, time_unit: str, words: frozenset[str]) -> RegularQu
             at = query.source.range.at
             clauses = (WindowClause(program.length(query.source.range), location=at),)
     _warn_of_run(program, query)
-    if query.union_all and not are_apart([part.result for part in query.parts]):
-        raise errors.UNION_ALL.error(query.union_all[0], "UNION ALL")
     answer = program.fresh("Answer") if query.name is None else query.name
     _union(program, query, answer)
     checked = checked_query(
@@ -101,11 +100,14 @@ def _union(program: Program, query: Query, answer: str) -> None:
     """Adds the rules of the queries that UNION joins."""
     own = len(query.parts) > 1 and any(closes_by_itself(part.result) for part in query.parts)
     first: Closed | None = None
+    rows: list[list[Rule]] = []
     for part in query.parts:
         head = program.fresh("part") if own else answer
         if part.created is not None:
             head = _created(program, part.created, answer)
-        closed = _single(program, part, head)
+        with program.part() as added:
+            closed = _single(program, part, head)
+        rows.append([rule for rule in added if rule.head == head])
         if first is not None and closed.columns != first.columns:
             raise errors.OTHER_COLUMNS.error(part.result.at, "UNION")
         first = first or closed
@@ -113,6 +115,8 @@ def _union(program: Program, query: Query, answer: str) -> None:
             names = closed.columns
             atom = reading(head, names, part.result.at)
             program.add(Rule(answer, names, (atom,), part.result.at))
+    if query.union_all and not are_apart(rows):
+        raise errors.UNION_ALL.error(query.union_all[0], "UNION ALL")
 
 
 def _created(program: Program, type_: Name, answer: str) -> str:
@@ -185,15 +189,14 @@ def _segment(
     returned = frozenset(
         item.value.name.text for item in projection.items if isinstance(item.value, VariableText)
     )
-
-    unwound = paths_unwound(clauses)
+    read = paths_read(clauses, projection, counted=counts(projection))
 
     def build(choices: Choices) -> Closed:
         body = Body(program, choices, counts(projection))
         if start is not None:
             start.begin(body)
         for clause in clauses:
-            _clause(body, clause, returned, unwound)
+            _clause(body, clause, returned, read)
         return close(body, projection, head, inner)
 
     return alternatives(build)[0]
@@ -203,9 +206,9 @@ def _clause(
     body: Body,
     clause: Match | With | Unwind,
     returned: frozenset[str],
-    unwound: frozenset[str],
+    read: frozenset[str],
 ) -> None:
-    """Adds a clause; ``returned`` and ``unwound`` are names of paths, as of a block."""
+    """Adds a clause; ``returned`` and ``read`` are names of paths, as of a block."""
     if isinstance(clause, With):
         scope = renamed(body, clause.projection)
         body.scope.clear()
@@ -216,14 +219,14 @@ def _clause(
     if isinstance(clause, Unwind):
         unwind(body, clause)
         return
-    block = Block.of(clause, body, returned, unwound)
+    block = Block.of(clause, body, returned, read)
     if not clause.is_optional:
-        match_block(body, block, clause.condition)
+        match_block(body, block)
         return
     if not body.atoms:
         raise errors.FIRST_OPTIONAL.error(clause.at, "OPTIONAL MATCH")
     inside = body.inner(None, counted=body.counted, is_optional=True)
-    match_block(inside, replace(block, returned=frozenset()), clause.condition)
+    match_block(inside, replace(block, returned=frozenset()))
     if not inside.shared():
         raise errors.LONE_OPTIONAL.error(clause.at, "OPTIONAL MATCH")
     added: dict[str, Bound] = optional_scope(inside)

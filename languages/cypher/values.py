@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from ...algebra import functions, scalar
 from ...algebra.scalar import DEEPEST_VALUE
 from ..parsing.tokens import SIGNS
@@ -9,12 +11,13 @@ from ..query import regular_query as rq
 from ..query.answers import FUNCTIONS
 from ..query.atoms import Variable
 from ..query.regular_query import Comparison
-from ..query.shortest_paths import LENGTH
 from . import errors, moments
 from .bodies import Body
 from .expression_text import expression_text
 from .functions import NULL, called, computed, depth_of
-from .scope import Edge, Node, Path, Point, Value
+from .members import of_members, on_path
+from .path_tests import is_of_nodes, path_of
+from .scope import Bound, Edge, Node, Point, Value
 from .syntax import (
     Access,
     And,
@@ -34,14 +37,15 @@ from .syntax import (
     Or,
     Parameter,
     Property,
+    Quantified,
     TextComparison,
     TextTest,
 )
 from .syntax import Comparison as ComparisonText
 from .syntax import Variable as VariableText
+from .variables import edge_of, function_of, part_of, property_of, variable_value
 
 DISTANCES = ("distance", "point.distance")
-_IDENTITIES = {"id", "elementid"}
 AGGREGATES = frozenset({*FUNCTIONS, "stdev", "stdevp", "percentilecont"})
 """The names of aggregate functions, in lower case."""
 
@@ -67,7 +71,7 @@ def value_of(body: Body, of: Expression) -> rq.Value:
 def _value(body: Body, of: Expression) -> rq.Value:
     match of:
         case VariableText(name):
-            return _variable(body, name)
+            return variable_value(body, name)
         case Property():
             return property_of(body, of)
         case Literal(None):
@@ -86,23 +90,14 @@ def _value(body: Body, of: Expression) -> rq.Value:
         case Call():
             return _called(body, of)
         case Access(owner, key):
-            return _part(body, _value(body, owner), key, expression_text(of))
+            return part_of(body, _value(body, owner), key, expression_text(of))
         case Case():
             return _case(body, of)
         case (
             ComparisonText() | InList() | TextComparison() | NullTest() | HasLabels() | Exists()
-            | And() | Or() | Not()
+            | And() | Or() | Not() | Quantified()
         ):  # fmt: skip
             return _test(body, of)
-
-
-def _part(body: Body, value: rq.Value, key: Name, text: str) -> rq.Value:
-    """``value.epochMillis`` and the like."""
-    if key.text.lower() not in moments.KEYS:
-        raise errors.MAPS.error(key.at, text)
-    part = moments.part_of(value, key.text, moments.tick(body.program.time_unit, key.at, text))
-    assert part is not None
-    return part
 
 
 def _case(body: Body, of: Case) -> rq.Value:
@@ -136,11 +131,20 @@ def _test(body: Body, of: Expression) -> rq.Value:
             pairs = zip(sides, signs, sides[1:], strict=False)
             tests = [_compared(left, sign, right) for left, sign, right in pairs]
             return _connected(of, functions.ALL_TRUE, tests)
-        case InList(value, members):
-            left = _value(body, value)
-            options = [_value(body, member) for member in members_of(members)]
-            tests = [_call(functions.EQUAL, left, option) for option in options]
-            return _connected(of, functions.ANY_TRUE, tests) if tests else scalar.Literal(False)
+        case InList(value):
+            if (edge := edge_of(body, value)) is not None:
+                raise errors.EDGE_COLUMN.error(value.at, edge)
+            tests = [_call(functions.EQUAL, *pair) for pair in beside_members(body, of)]
+            return _connected(of, functions.ANY_TRUE, tests)
+        case Quantified(quantifier):
+            tests = [_value(body, of.condition) for _ in in_turn(body, of)]
+            return of_members(
+                quantifier,
+                tests,
+                lambda parts: _connected(of, functions.ALL_TRUE, parts),
+                lambda parts: _connected(of, functions.ANY_TRUE, parts),
+                lambda part: _call(functions.LOGICAL_NOT, part),
+            )
         case TextComparison(value, test, part):
             return text_test(test, _value(body, value), _value(body, part))
         case NullTest(value, is_null):
@@ -152,7 +156,9 @@ def _test(body: Body, of: Expression) -> rq.Value:
     raise errors.TRUTH_VALUE.error(of.at, expression_text(of))
 
 
-def _connected(of: Expression, function: str, tests: list[rq.Value]) -> rq.Value:
+def _connected(of: Expression, function: str, tests: Sequence[rq.Value]) -> rq.Value:
+    if not tests:
+        return scalar.Literal(function == functions.ALL_TRUE)
     if len(tests) > functions.MOST_ARGUMENTS:
         raise errors.LONG.error(of.at, expression_text(of)[:60])
     return tests[0] if len(tests) == 1 else _call(function, *tests)
@@ -198,74 +204,40 @@ def members_of(members: Expression) -> tuple[Expression, ...]:
     raise errors.LISTS.error(members.at, expression_text(members))
 
 
-def property_of(body: Body, of: Property) -> rq.Value:
-    """The value of ``x.key``.
+def beside_members(body: Body, of: InList) -> list[tuple[rq.Value, rq.Value]]:
+    """The value of ``value IN members`` beside each member; they are equal if it is that member."""
+    of_path = on_path(body, of.members)
+    if of_path is None:
+        left = value_of(body, of.value)
+        return [(left, value_of(body, member)) for member in members_of(of.members)]
+    if is_of_nodes(of.members):
+        left = value_of(body, of.value)
+        return [(left, Variable(node.variable)) for node in of_path if isinstance(node, Node)]
+    edge = edge_of(body, of.value)
+    if edge is None:
+        raise errors.OTHER_MEMBER.error(of.value.at, expression_text(of.value))
+    return [(Variable(edge), Variable(one.name)) for one in of_path if isinstance(one, Edge)]
+
+
+def members(body: Body, list_: Expression) -> Sequence[Bound]:
+    """What the members of a list are, which is written out or those of a path.
 
     Raises:
-        QueryError: as :func:`value_of`.
+        QueryError: E-LATER for other lists, E-TYPE for what is no list.
     """
-    text = expression_text(of)
-    if of.more:
-        if len(of.more) > 1:
-            raise errors.MAPS.error(of.at, text)
-        return _part(body, property_of(body, Property(of.owner, of.key)), of.more[0], text)
-    outer = body.is_outer(of.owner)
-    bound = body.bound(of.owner)
-    match bound:
-        case None:
-            raise errors.UNBOUND.error(of.at, of.owner.text)
-        case Node():
-            if bound.optional and outer and body.around is not None:
-                raise errors.OUTER_VALUE.error(of.at, text)
-            body.for_properties(bound, of.at, text)
-            return rq.Property(bound.variable, of.key.text, of.at)
-        case Edge(name):
-            if outer and body.around is not None:
-                raise errors.OUTER_VALUE.error(of.at, text)
-            return rq.Property(name, of.key.text, of.at)
-        case Path():
-            raise errors.PATH_VALUE.error(of.at, text)
-        case Value(value):
-            if outer and body.around is not None:
-                raise errors.OUTER_VALUE.error(of.at, text)
-            return _part(body, value, of.key, text)
-        case Point():
-            raise errors.POINT.error(of.at, text)
+    if isinstance(list_, Literal):
+        raise errors.NO_MEMBERS.error(list_.at, expression_text(list_))
+    of_path = on_path(body, list_)
+    if of_path is not None:
+        return of_path
+    return [Value(value_of(body, member)) for member in members_of(list_)]
 
 
-def edge_of(body: Body, of: Expression) -> str | None:
-    """The name in rules of a relationship that an expression is, if it is one."""
-    if not isinstance(of, VariableText):
-        return None
-    outer = body.is_outer(of.name)
-    bound = body.bound(of.name)
-    if not isinstance(bound, Edge):
-        return None
-    if outer and body.around is not None:
-        raise errors.OUTER_VALUE.error(of.at, of.name.text)
-    if bound.optional:
-        raise errors.OPTIONAL_EDGE.error(of.at, of.name.text)
-    return bound.name
-
-
-def _variable(body: Body, name: Name) -> rq.Value:
-    outer = body.is_outer(name)
-    bound = body.bound(name)
-    match bound:
-        case None:
-            raise errors.UNBOUND.error(name.at, name.text)
-        case Node(variable):
-            return Variable(variable)
-        case Edge():
-            raise errors.EDGE_COLUMN.error(name.at, name.text)
-        case Path():
-            raise errors.PATH_VALUE.error(name.at, name.text)
-        case Value(value):
-            if outer and body.around is not None:
-                raise errors.OUTER_VALUE.error(name.at, name.text)
-            return value
-        case Point():
-            raise errors.POINT.error(name.at, name.text)
+def in_turn(body: Body, of: Quantified) -> Iterator[int]:
+    """Binds the variable of ``all`` and its like to each member of the list in turn."""
+    for place, member in enumerate(members(body, of.members)):
+        with body.naming(of.variable, member):
+            yield place
 
 
 def _called(body: Body, of: Call) -> rq.Value:
@@ -281,31 +253,18 @@ def _called(body: Body, of: Call) -> rq.Value:
         return _distance(body, of)
     if function == "point":
         raise errors.POINT.error(of.at, text)
-    if len(of.arguments) == 1 and (found := _of_variable(body, of, function)) is not None:
+    if path_of(of) is not None:
+        raise errors.LISTS.error(of.at, text)
+    if function == "size" and len(of.arguments) == 1:
+        of_path = on_path(body, of.arguments[0])
+        if of_path is not None:
+            return scalar.Literal(len(of_path))
+    if len(of.arguments) == 1 and (found := function_of(body, of, function)) is not None:
         return found
     value = called(function, [_value(body, argument) for argument in of.arguments])
     if value is None:
         raise errors.NO_FUNCTION.error(of.at, of.function.text)
     return value
-
-
-def _of_variable(body: Body, of: Call, function: str) -> rq.Value | None:
-    """The value of a function of a node, a relationship or a path."""
-    (argument,) = of.arguments
-    bound = body.bound(argument.name) if isinstance(argument, VariableText) else None
-    if function in _IDENTITIES and isinstance(bound, Node):
-        return Variable(bound.variable)
-    if function == LENGTH and isinstance(bound, Path) and bound.steps is not None:
-        return scalar.Literal(len(bound.steps.relationships))
-    if function == LENGTH and isinstance(bound, Path):
-        if not bound.shortest:
-            raise errors.PATH_VALUE.error(of.at, expression_text(of))
-        return rq.Property(bound.name, LENGTH, of.at)
-    if function == "type" and isinstance(bound, Edge):
-        if len(bound.types) != 1 or bound.optional:
-            raise errors.TYPE_OF.error(of.at, expression_text(of))
-        return scalar.Literal(bound.types[0])
-    return None
 
 
 def _moment(body: Body, of: Call, function: str, text: str) -> rq.Value:

@@ -220,6 +220,12 @@ def clause_of(
     return Texts(said, f"{kuzu} WHERE {' AND '.join(both)}" if both else kuzu)
 
 
+def returned(items: Sequence[Texts], *, distinct: bool) -> Texts:
+    """A RETURN of columns; rows are ``distinct`` for Kuzu, as they are in Headrace."""
+    said, kuzu = (", ".join(of) for of in zip(*[(i.cypher, i.kuzu) for i in items], strict=True))
+    return Texts(f"RETURN {said}", f"RETURN {'DISTINCT ' * distinct}{kuzu}")
+
+
 @st.composite
 def graphs(draw: st.DrawFn) -> Graph:
     """A small graph without loops, as Kuzu matches those of either direction twice."""

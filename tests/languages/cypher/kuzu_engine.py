@@ -19,7 +19,7 @@ class Engine:
 
     def __init__(self, graph: Graph) -> None:
         """Initializes the database with the nodes of a graph and of its relationships."""
-        database = kuzu.Database(":memory:", buffer_pool_size=1 << 28)
+        database = kuzu.Database(":memory:", buffer_pool_size=1 << 28, max_db_size=1 << 32)
         self._connection = kuzu.Connection(database, num_threads=1)
         flags = ", ".join(f"{label} BOOLEAN" for label in NODE_LABELS)
         self._run(f"CREATE NODE TABLE N(id INT64 PRIMARY KEY, age INT64, {flags})")

@@ -13,8 +13,10 @@ from tests.languages.cypher.drawing import (
     clause_of,
     conditions_over,
     patterns,
+    returned,
     tests_of_patterns,
 )
+from tests.languages.cypher.random_paths import queries_of_paths, unwound
 
 AGGREGATES = ("count", "sum", "avg", "min", "max")
 LISTS = ("collect(", "collect(DISTINCT ")
@@ -65,14 +67,9 @@ Ending = Callable[[st.DrawFn, Body], Texts]
 """Draws the last clauses of a query from its body."""
 
 
-def _returned(items: Sequence[Texts], *, distinct: bool) -> Texts:
-    said, kuzu = (", ".join(of) for of in zip(*[(i.cypher, i.kuzu) for i in items], strict=True))
-    return Texts(f"RETURN {said}", f"RETURN {'DISTINCT ' * distinct}{kuzu}")
-
-
 def _keyed(key: str, calls: Sequence[Texts]) -> Texts:
     named = [Texts(f"{c.cypher} AS c{k}", f"{c.kuzu} AS c{k}") for k, c in enumerate(calls)]
-    return _returned([Texts(f"{key} AS a", f"{key}.id AS a"), *named], distinct=False)
+    return returned([Texts(f"{key} AS a", f"{key}.id AS a"), *named], distinct=False)
 
 
 def _key(draw: st.DrawFn, body: Body) -> str:
@@ -86,13 +83,13 @@ def _rows(draw: st.DrawFn, body: Body) -> Texts:
     if body.values:
         value = draw(st.sampled_from(body.values))
         items.append(Texts(f"{value} AS v", f"{value} AS v"))
-    return _returned(items, distinct=True)
+    return returned(items, distinct=True)
 
 
 def _node_and_value(draw: st.DrawFn, body: Body) -> Texts:
     """Two columns that any query has, for UNION."""
     value = draw(st.sampled_from([*body.values, "7"]))
-    return _returned(
+    return returned(
         [Texts(f"{key} AS x", f"{key}.id AS x") for key in [_key(draw, body)]]
         + [Texts(f"{value} AS v", f"{value} AS v")],
         distinct=True,
@@ -177,7 +174,7 @@ def _matched_again(
     match = clause_of("MATCH", [pattern], needed, [])
     last = draw(st.sampled_from(after.nodes))
     nodes = [Texts(f"{key} AS a", f"{key}.id AS a"), Texts(f"{last} AS b", f"{last}.id AS b")]
-    found = _returned([*nodes, Texts(f"{value} AS m", f"{value} AS m")], distinct=distinct)
+    found = returned([*nodes, Texts(f"{value} AS m", f"{value} AS m")], distinct=distinct)
     parts = (given, match, found)
     return Texts(" ".join(p.cypher for p in parts), " ".join(p.kuzu for p in parts))
 
@@ -200,43 +197,16 @@ ENDINGS: dict[str, tuple[Ending, bool]] = {
     "counts of counts": (_counts_of_counts, True),
 }
 """What follows a body, by name; and whether an aggregate counts its rows."""
-
-
-@st.composite
-def unwound(draw: st.DrawFn) -> Texts:
-    """Rows or counts of the nodes or relationships on a path, one for each."""
-    scope = Scope()
-    pattern, needed = draw(patterns(scope, 2, counted=True))
-    where = [draw(conditions_over(scope))] if draw(st.booleans()) else []
-    match = clause_of(
-        "MATCH", [Texts(f"p = {pattern.cypher}", f"p = {pattern.kuzu}")], needed, where
-    )
-    key = Texts(name := draw(st.sampled_from(scope.nodes)), f"{name}.id")
-    if draw(st.booleans()):
-        list_, member = Texts("nodes(p)", "nodes(p)"), Texts("m", "m.id")
-    else:
-        list_, member = Texts("relationships(p)", "rels(p)"), Texts("m.w", "m.w")
-    last = draw(
-        st.sampled_from(["length(p) AS l", "count(*) AS l", "count(*) AS l, sum({m}) AS s"])
-    )
-    items = [
-        Texts(f"{k.cypher} AS {name}", f"{k.kuzu} AS {name}")
-        for k, name in zip((key, member), "kv", strict=True)
-    ]
-    items.append(Texts(last.format(m=member.cypher), last.format(m=member.kuzu)))
-    ending = _returned(items, distinct=last.startswith("length"))
-    return Texts(
-        f"{match.cypher} UNWIND {list_.cypher} AS m {ending.cypher}",
-        f"{match.kuzu} UNWIND {list_.kuzu} AS m {ending.kuzu}",
-    )
+OF_PATHS = {"UNWIND": unwound, "paths": queries_of_paths}
+"""Queries that read what is on a path."""
 
 
 @st.composite
 def queries(draw: st.DrawFn) -> Texts:
     """A small query, or two joined by UNION."""
-    name = draw(st.sampled_from([*ENDINGS, "UNION", "UNION ALL", "UNWIND"]))
-    if name == "UNWIND":
-        return draw(unwound())
+    name = draw(st.sampled_from([*ENDINGS, "UNION", "UNION ALL", *OF_PATHS]))
+    if name in OF_PATHS:
+        return draw(OF_PATHS[name]())
     if name.startswith("UNION"):
         ends = map(_of_part, "12") if name == "UNION ALL" else [_node_and_value] * 2
         one, other = (_ended(draw, ending, counted=False) for ending in ends)

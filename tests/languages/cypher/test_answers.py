@@ -37,6 +37,13 @@ AT_5: dict[str, list[Row]] = {
     ],
     "MATCH (a)-[:K]->() RETURN 1 AS of, count(*) AS n UNION ALL "
     "MATCH (a)-[r:K]->() WHERE r.w > 0 RETURN NULL AS of, count(*) AS n": [(1, 4), (None, 4)],
+    "MATCH (a)-[r:K]->() RETURN a, type(r) AS t UNION ALL MATCH (a)-[r:L]->() "
+    "WITH a, type(r) AS t RETURN a, t UNION ALL MATCH p = (a)-[:K*1..2]->() "
+    "RETURN a, length(p) AS t": [
+        *((1, t) for t in (1, 2, "K")),
+        *((2, t) for t in (1, 2, "K", "L")),
+        *((3, t) for t in (1, "K")),
+    ],
     # UNWIND gives a row for each node, or each relationship, of each path.
     "MATCH p = (a)-[:K*1..2]->(b) UNWIND nodes(p) AS n RETURN n, count(*) AS c": [
         (1, 4),
@@ -62,6 +69,31 @@ AT_5: dict[str, list[Row]] = {
     "MATCH p = (a)-[:K]->(b:City) UNWIND nodes(p) AS n MATCH (n)-[:L]->(c) RETURN n, c": [(2, 1)],
     "MATCH p = (a:Person)-[:K]->(b:City) UNWIND nodes(p) AS n WITH n WHERE n.age > 3 "
     "RETURN n, n.age AS age": [(3, 5)],
+    # Conditions over the nodes, the relationships and the length of a path.
+    "MATCH p = (a)-[:K*]->(b) WHERE all(r IN relationships(p) WHERE r.w > 1) RETURN a, b": [
+        (1, 2),
+        (3, 3),
+    ],
+    "MATCH p = (a)-[:K*1..2]->(b) WHERE all(r IN relationships(p) WHERE r.w < 6) "
+    "RETURN a, b, count(*) AS n": [(1, 2, 2), (1, 3, 2), (2, 3, 1)],
+    "MATCH p = (a)-[:K*]->(b) WHERE none(n IN nodes(p) WHERE n:City) RETURN a, b": [(1, 2)],
+    "MATCH p = (a)-[:K*0..]->(b:City) WHERE all(n IN nodes(p) WHERE n:City AND n.age = 5) "
+    "RETURN a, b": [(3, 3)],
+    "MATCH p = (a:Person)-[:K*2]->(b) WHERE any(r IN relationships(p) WHERE r.w + 26 > a.age) "
+    "RETURN a, b": [(1, 3)],
+    "MATCH p = (a)-[:K*2]->(b) WHERE any(n IN nodes(p) WHERE (n)-[:L]->(a)) RETURN a, b": [(1, 3)],
+    "MATCH p = (a)-[:K*1..2]->(b) WHERE single(n IN nodes(p) WHERE n = b) "
+    "RETURN a, b, length(p) AS l": [(1, 2, 1), (1, 3, 2), (2, 3, 1)],
+    "MATCH p = (a)-[:K*1..2]->(b) WHERE single(n IN nodes(p) WHERE n:City) RETURN a, b, "
+    "size(relationships(p)) AS l": [(1, 3, 2), (2, 3, 1)],
+    "MATCH p = (a)-[:K*1..2]->(b) WHERE length(p) > 1 MATCH (c)-[r:K]->(b) "
+    "WHERE NOT r IN relationships(p) RETURN a, b, c": [(1, 3, 3)],
+    "MATCH p = (a)-[:K*1..2]->(b) RETURN a, avg(length(p)) AS l": [(1, 1.5), (2, 1.5), (3, 1.0)],
+    "MATCH (a)-[r:K]->(b) WHERE any(x IN [1, 5] WHERE r.w = x) "
+    "RETURN a, all(n IN [1, 2] WHERE id(a) = n) AS one": [(1, False), (2, False)],
+    "MATCH (a:Person)-[:K]->(b) WHERE none(x IN [4] WHERE a.age = x) RETURN a": [(1,)],
+    "MATCH (a:Person) WHERE EXISTS { MATCH p = (a)-[:K*1..2]->(c) WHERE length(p) = 2 AND "
+    "none(r IN relationships(p) WHERE r.w = 7) } RETURN a": [(1,)],
     # A relationship of either direction matches a loop once.
     "MATCH (a)-[:K]-(a) RETURN a, count(*) AS n": [(3, 1)],
     "MATCH (a)-[:L]-(b) RETURN a, b": [(1, 2), (2, 1)],
@@ -79,6 +111,9 @@ AT_5: dict[str, list[Row]] = {
     "MATCH (a:Person)-[:K]->(b) WHERE a.age <> 4 OR a.age = 4 RETURN a": [(1,)],
     "MATCH (a:Person)-[:K]->(b) WHERE NOT a.age = 4 RETURN a": [(1,)],
     "MATCH (a:Person)-[:K]->(b) WHERE a.age IS NULL RETURN a, a.age": [(2, None)],
+    # A label in a conjunction is one of the properties before it.
+    "MATCH (a)-[:K]->(b) WHERE a.age > 3 AND (b.age = 5 AND b:City OR b.age = 5 AND b:City) "
+    "AND a:City RETURN a, b.age": [(3, 5)],
     "MATCH (a)-[r]->(b) WHERE r.w IS NOT NULL XOR r.w > 2 RETURN r.w AS w": [(1,), (2,)],
     "MATCH (a)-[r]->(b) WHERE 1 < r.w <= 5 RETURN r.w AS w": [(2,), (5,)],
     "MATCH (a)-[r]->(b) WHERE r.w IN [7, 5] RETURN r.w AS w": [(5,), (7,)],

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from headrace.planning.errors import InvalidQueryError
 from tests.languages.cypher.drawing import Texts, graphs
 from tests.languages.cypher.kuzu_engine import Engine
+from tests.languages.cypher.random_paths import queries_of_paths
 from tests.languages.cypher.random_queries import queries
 from tests.languages.cypher.streams import (
     EDGE_LABELS,
@@ -74,7 +75,7 @@ def said(query: Texts, rows: Iterable[Row]) -> list[Row]:
 def events_of(query: str, graph: Graph) -> set[int]:
     """The instants at which a relationship of the query's types arrives."""
     types = {type_ for type_ in EDGE_LABELS if re.search(rf"[:|]{type_}\b", query)}
-    if re.search(r"\[\w*\]", query):  # a relationship of any type
+    if re.search(r"\[\w*[*\]]", query):  # a relationship of any type
         types = set(EDGE_LABELS)
     return {one.ts for one in graph.relationships if one.type in types}
 
@@ -114,6 +115,14 @@ def check(query: Texts, graph: Graph, seed: int, *, emit: str) -> None:
 @given(query=queries(), graph=graphs(), seed=SEEDS, emit=REPORTS)
 @examples(25)
 def test_answers_are_those_of_kuzu(query: Texts, graph: Graph, seed: int, emit: str) -> None:
+    check(query, graph, seed, emit=emit)
+
+
+@given(query=queries_of_paths(), graph=graphs(), seed=SEEDS, emit=REPORTS)
+@examples(25)
+def test_conditions_over_paths_are_those_of_kuzu(
+    query: Texts, graph: Graph, seed: int, emit: str
+) -> None:
     check(query, graph, seed, emit=emit)
 
 

@@ -1,0 +1,183 @@
+"""Which paths a query reads step by step, and which conditions are tests of each of their steps.
+
+A path that is read, as by ``nodes(p)``, becomes the relationships on it, for each of its lengths in
+rules of its own. ``all`` and ``none`` over a path need no such rules where they read nothing but
+the member: such a condition holds for each step of the path, however long it is. A condition on all
+nodes is one on both ends of each step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..query.shortest_paths import NODES, RELATIONSHIPS, VALUES
+from .clauses import Match, Projection, Unwind, With
+from .syntax import (
+    And,
+    Call,
+    Direction,
+    Exists,
+    Expression,
+    HasLabels,
+    Name,
+    Not,
+    Part,
+    Property,
+    Quantified,
+    Quantifier,
+    Relationship,
+    Variable,
+)
+from .walking import parts_of
+
+LISTS = (NODES, RELATIONSHIPS)
+"""The functions that give the members of a path."""
+
+
+def is_of_nodes(list_: Expression) -> bool:
+    """Whether a list is that of the nodes of a path, and not of its relationships."""
+    return isinstance(list_, Call) and list_.function.text.lower() == NODES
+
+
+def path_of(of: Expression, functions: Sequence[str] = LISTS) -> Name | None:
+    """The path of ``nodes(path)`` and ``relationships(path)``, or of other functions."""
+    match of:
+        case Call(function, (Variable(path),)) if function.text.lower() in functions:
+            return path
+    return None
+
+
+def shares(one: Relationship, others: Sequence[Relationship]) -> bool:
+    """Whether another relationship can be the same edge."""
+    types = {name.text for name in one.types}
+    return any(
+        not types or not other.types or types & {name.text for name in other.types}
+        for other in others
+        if other is not one
+    )
+
+
+def repeats(one: Relationship, others: Sequence[Relationship]) -> bool:
+    """Whether a path could have a relationship twice that it must not have twice."""
+    least = 1 if one.hops is None else one.hops.least
+    return one.direction is Direction.EITHER or least > 1 or shares(one, others)
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """The conditions of patterns.
+
+    Attributes:
+        of_steps: the tests of each step of a path, by the name of the path.
+        others: the other conditions.
+    """
+
+    of_steps: dict[str, tuple[Quantified, ...]]
+    others: tuple[Expression, ...]
+
+
+def conditions_of(
+    parts: Sequence[Part],
+    condition: Expression | None,
+    *,
+    counted: bool,
+    read: frozenset[str] = frozenset(),
+) -> Conditions:
+    """The conditions of patterns; those of paths that are ``read`` are no tests of steps."""
+    others = [r for part in parts if part.shortest is None for r in part.pattern.relationships]
+    by_name = {part.variable.text: part for part in parts if part.variable is not None}
+    of_steps: dict[str, tuple[Quantified, ...]] = {}
+    rest: list[Expression] = []
+    for one in () if condition is None else _conjuncts(condition):
+        test = _of_each(one)
+        name = None if test is None else path_of(test.members)
+        part = None if name is None or name.text in read else by_name.get(name.text)
+        if test is not None and part is not None and _is_of_steps(test, part, others, counted):
+            assert name is not None
+            of_steps[name.text] = (*of_steps.get(name.text, ()), test)
+        else:
+            rest.append(one)
+    return Conditions(of_steps, tuple(rest))
+
+
+def paths_read(
+    clauses: Sequence[Match | With | Unwind], result: Projection, *, counted: bool
+) -> frozenset[str]:
+    """The names of the paths that are read, also those that they have before a WITH."""
+    names = set(_read(result))
+    for clause in reversed(clauses):
+        if isinstance(clause, Match):
+            names |= read_by(clause.parts, clause.condition, counted=counted)
+            continue
+        names.update(_read(clause))
+        if isinstance(clause, With):
+            for item in clause.projection.items:
+                renamed = item.alias is not None and item.alias.text in names
+                if renamed and isinstance(item.value, Variable):
+                    names.add(item.value.name.text)
+    return frozenset(names)
+
+
+def read_by(
+    parts: Sequence[Part], condition: Expression | None, *, counted: bool
+) -> frozenset[str]:
+    """The names of the paths that patterns and their condition read."""
+    others = conditions_of(parts, condition, counted=counted).others
+    return frozenset([*_read(tuple(parts)), *_read(others)])
+
+
+def _read(tree: Any) -> Iterator[str]:
+    """The names of the paths that expressions in a tree read."""
+    for part in parts_of(tree):
+        if (path := path_of(part, VALUES)) is not None:
+            yield path.text
+        yield from _read(part)
+
+
+def _conjuncts(of: Expression) -> Iterator[Expression]:
+    if isinstance(of, And):
+        for part in of.parts:
+            yield from _conjuncts(part)
+    else:
+        yield of
+
+
+def _of_each(of: Expression) -> Quantified | None:
+    """The ``all`` or ``none`` that a condition is."""
+    match of:
+        case Quantified(Quantifier.ALL | Quantifier.NONE):
+            return of
+        case Not(Quantified(Quantifier.ANY) as part):
+            return replace(part, quantifier=Quantifier.NONE)
+    return None
+
+
+def _is_of_steps(
+    test: Quantified, part: Part, others: Sequence[Relationship], counted: bool
+) -> bool:
+    """Whether a test of a path is one of each of its steps.
+
+    Tests of labels make relations of their own, without the identities of relationships; so a path
+    that could repeat a relationship has none.
+    """
+    links = part.pattern.relationships
+    if part.shortest is not None or len(links) != 1 or links[0].hops is None:
+        return False
+    if counted and links[0].hops.most is not None:
+        return False
+    alone = all(name == test.variable.text for name in _names(test.condition))
+    return alone and not (is_of_nodes(test.members) and repeats(links[0], others))
+
+
+def _names(of: Expression) -> Iterator[str | None]:
+    """The variables that a condition reads; None for those of a pattern."""
+    match of:
+        case Variable(name) | Property(name) | HasLabels(name):
+            yield name.text
+        case Exists():
+            yield None
+        case _:
+            for part in parts_of(of):
+                yield from _names(part)

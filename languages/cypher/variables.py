@@ -1,0 +1,119 @@
+"""The values of variables, and of their properties and functions."""
+
+from __future__ import annotations
+
+from ...algebra import scalar
+from ..query import regular_query as rq
+from ..query.atoms import Variable
+from ..query.shortest_paths import LENGTH
+from . import errors, moments
+from .bodies import Body
+from .expression_text import expression_text
+from .scope import Edge, Node, Path, Point, Value
+from .syntax import Call, Expression, Name, Property
+from .syntax import Variable as VariableText
+
+_IDENTITIES = {"id", "elementid"}
+
+
+def property_of(body: Body, of: Property) -> rq.Value:
+    """The value of ``x.key``.
+
+    Raises:
+        QueryError: as :func:`value_of`.
+    """
+    text = expression_text(of)
+    if of.more:
+        if len(of.more) > 1:
+            raise errors.MAPS.error(of.at, text)
+        return part_of(body, property_of(body, Property(of.owner, of.key)), of.more[0], text)
+    outer = body.is_outer(of.owner)
+    bound = body.bound(of.owner)
+    match bound:
+        case None:
+            raise errors.UNBOUND.error(of.at, of.owner.text)
+        case Node():
+            if bound.optional and outer and body.around is not None:
+                raise errors.OUTER_VALUE.error(of.at, text)
+            body.for_properties(bound, of.at, text)
+            return rq.Property(bound.variable, of.key.text, of.at)
+        case Edge(name):
+            if outer and body.around is not None:
+                raise errors.OUTER_VALUE.error(of.at, text)
+            return rq.Property(name, of.key.text, of.at)
+        case Path():
+            raise errors.PATH_VALUE.error(of.at, text)
+        case Value(value):
+            if outer and body.around is not None:
+                raise errors.OUTER_VALUE.error(of.at, text)
+            return part_of(body, value, of.key, text)
+        case Point():
+            raise errors.POINT.error(of.at, text)
+
+
+def edge_of(body: Body, of: Expression) -> str | None:
+    """The name in rules of a relationship that an expression is, if it is one."""
+    if not isinstance(of, VariableText):
+        return None
+    outer = body.is_outer(of.name)
+    bound = body.bound(of.name)
+    if not isinstance(bound, Edge):
+        return None
+    if outer and body.around is not None:
+        raise errors.OUTER_VALUE.error(of.at, of.name.text)
+    if bound.optional:
+        raise errors.OPTIONAL_EDGE.error(of.at, of.name.text)
+    return bound.name
+
+
+def variable_value(body: Body, name: Name) -> rq.Value:
+    """The value of a variable.
+
+    Raises:
+        QueryError: E-SAFE for a variable that is not bound, E-LATER for what is no value yet.
+    """
+    outer = body.is_outer(name)
+    bound = body.bound(name)
+    match bound:
+        case None:
+            raise errors.UNBOUND.error(name.at, name.text)
+        case Node(variable):
+            return Variable(variable)
+        case Edge():
+            raise errors.EDGE_COLUMN.error(name.at, name.text)
+        case Path():
+            raise errors.PATH_VALUE.error(name.at, name.text)
+        case Value(value):
+            if outer and body.around is not None:
+                raise errors.OUTER_VALUE.error(name.at, name.text)
+            return value
+        case Point():
+            raise errors.POINT.error(name.at, name.text)
+
+
+def function_of(body: Body, of: Call, function: str) -> rq.Value | None:
+    """The value of a function of a node, a relationship or a path."""
+    (argument,) = of.arguments
+    bound = body.bound(argument.name) if isinstance(argument, VariableText) else None
+    if function in _IDENTITIES and isinstance(bound, Node):
+        return Variable(bound.variable)
+    if function == LENGTH and isinstance(bound, Path) and bound.steps is not None:
+        return scalar.Literal(len(bound.steps.relationships))
+    if function == LENGTH and isinstance(bound, Path):
+        if not bound.shortest:
+            raise errors.PATH_VALUE.error(of.at, expression_text(of))
+        return rq.Property(bound.name, LENGTH, of.at)
+    if function == "type" and isinstance(bound, Edge):
+        if len(bound.types) != 1 or bound.optional:
+            raise errors.TYPE_OF.error(of.at, expression_text(of))
+        return scalar.Literal(bound.types[0])
+    return None
+
+
+def part_of(body: Body, value: rq.Value, key: Name, text: str) -> rq.Value:
+    """``value.epochMillis`` and the like."""
+    if key.text.lower() not in moments.KEYS:
+        raise errors.MAPS.error(key.at, text)
+    part = moments.part_of(value, key.text, moments.tick(body.program.time_unit, key.at, text))
+    assert part is not None
+    return part
