@@ -6,7 +6,6 @@ from ...algebra import functions, scalar
 from ...algebra.scalar import DEEPEST_VALUE
 from ..parsing.tokens import SIGNS
 from ..query import regular_query as rq
-from ..query.answers import FUNCTIONS
 from ..query.atoms import Variable
 from ..query.regular_query import Comparison
 from ..query.shortest_paths import LENGTH
@@ -42,8 +41,14 @@ from .syntax import Variable as VariableText
 
 DISTANCES = ("distance", "point.distance")
 _IDENTITIES = {"id", "elementid"}
-AGGREGATES = frozenset({*FUNCTIONS, "stdev", "stdevp", "percentilecont"})
-"""The names of aggregate functions, in lower case."""
+AGGREGATES = {
+    **{name: name for name in ("count", "sum", "avg", "min", "max", "collect", "latest")},
+    "stdev": "stddev",
+    "stdevp": "stddev_pop",
+    "percentilecont": "percentile_cont",
+    "percentiledisc": "percentile_disc",
+}
+"""The aggregate functions of Cypher, in lower case, and their names in RQ."""
 
 
 def compared_with(body: Body, owner: str, key: Name, value: Expression) -> Comparison:
