@@ -158,7 +158,7 @@ def aggregates(
     columns = names.columns[0]
     own = dict(zip(output, names.own, strict=False))
     shown = ", ".join(
-        called(value(str(AggregateCall(*call)), columns), own.get(len(keys) + k))
+        called(value(str(AggregateCall.read(call)), columns), own.get(len(keys) + k))
         for k, call in enumerate(calls)
     )
     by = f" by {','.join(chosen(columns, keys))}" if keys else ""

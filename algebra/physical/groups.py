@@ -7,7 +7,16 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal, cast
 
 from .. import notation
-from ..aggregates import COLLECTING, IGNORING_REPEATS, AggregateCall, Call, Function
+from ..aggregates import (
+    COLLECTING,
+    DEFINITIONS,
+    IGNORING_REPEATS,
+    PARTIAL_SUMS,
+    AggregateCall,
+    Call,
+    Function,
+    percentile_units,
+)
 from ..notation import InputNames
 from ..properties import ANY, COPIED, Distribution, Spread, UpdatePattern
 from ..values import LISTS, ColumnType, PropertyType, StreamTypes, Types
@@ -73,7 +82,8 @@ class AggregateRows(DeletionVariant):
     Attributes:
         keys: the columns to group by.
         aggregates: pairs of a function and its column; a null column counts rows. `latest` has two
-            columns, those of the values and of their times.
+            columns, those of the values and of their times. A percentile has a number from 0 to 1
+            too, of at most nine decimals.
         output: the output columns, as positions in the keys followed by the aggregates, and by the
             number of the partition in a partial row.
         every: the period in time units; rows are given for its multiples. Null gives rows for
@@ -123,6 +133,9 @@ class AggregateRows(DeletionVariant):
         require(counted, "an aggregate other than count needs a column")
         timed = all((call.function == "latest") == (call.by is not None) for call in self.calls)
         require(timed, "latest needs the column of its times, and no other aggregate has one")
+        of = [c.percentile for c in self.calls if DEFINITIONS[c.function].second == "percentile"]
+        known = all(part is not None and percentile_units(part) is not None for part in of)
+        require(known, "a percentile needs a number from 0 to 1 of at most nine decimals")
         count = len(self.keys) + len(self.aggregates) + (self.partial is True)
         require(
             all(0 <= i < count for i in self.output),
@@ -134,7 +147,7 @@ class AggregateRows(DeletionVariant):
         )
         read = self.retracts is True or self.partial is True
         require(not read or not self.collects, "no operator reads lists")
-        sums = "partial_sum" in self._functions
+        sums = not self._functions.isdisjoint(PARTIAL_SUMS)
         require(not sums or self.partial is True, "a partial sum is for partial rows alone")
         if self.partial:
             final = self.every is not None
@@ -146,20 +159,21 @@ class AggregateRows(DeletionVariant):
         """The types of the keys, and of the results of the functions."""
         types = [inputs[0][key] for key in self.keys]
         for call in self.calls:
-            if call.function in ("count", "count_distinct") or call.column is None:
+            result = DEFINITIONS[call.function].result
+            if result == "integer" or call.column is None:
                 types.append(_INTEGER)
-            elif call.function in COLLECTING:
+            elif result == "list":
                 types.append(frozenset(map(_list_of, inputs[0][call.column])))
             else:
                 # A partial sum is text, and has the type of the sum for the operator that reads it.
-                types.append(_NUMBER if call.function in _MEANS else inputs[0][call.column])
+                types.append(_NUMBER if result == "number" else inputs[0][call.column])
         types.append(_INTEGER)  # the partition
         return tuple(types[i] for i in self.output)
 
     @property
     def calls(self) -> tuple[AggregateCall, ...]:
         """The functions, each with its columns."""
-        return tuple(AggregateCall(*call) for call in self.aggregates)
+        return tuple(map(AggregateCall.read, self.aggregates))
 
     @property
     def _functions(self) -> frozenset[Function]:
@@ -175,7 +189,7 @@ class AggregateRows(DeletionVariant):
         return not self._functions.isdisjoint(COLLECTING)
 
     def new_types(self) -> frozenset[PropertyType]:
-        writes = self.collects or "partial_sum" in self._functions
+        writes = self.collects or not self._functions.isdisjoint(PARTIAL_SUMS)
         of_texts: frozenset[PropertyType] = frozenset({"string"} if writes else ())
         return of_texts | {"integer", "number"}
 
@@ -237,6 +251,5 @@ def _list_of(kind: ColumnType) -> ColumnType:
     return LISTS.get(cast(PropertyType, kind), "strings")
 
 
-_MEANS = ("avg", "avg_partial")
 _INTEGER: frozenset[ColumnType] = frozenset({"integer"})
 _NUMBER: frozenset[ColumnType] = frozenset({"number"})

@@ -8,6 +8,17 @@ from __future__ import annotations
 
 from ..batch import FOREVER, IntArray
 from .aggregate_groups import (
+    change,
+    change_expiry,
+    evaluate,
+    full,
+    group_of,
+    is_same,
+    last_expiry,
+    make_due,
+    mark,
+)
+from .aggregate_layout import (
     AT,
     CHANGED,
     CLOSED,
@@ -31,15 +42,6 @@ from .aggregate_groups import (
     TICK,
     UNTIL,
     Aggregates,
-    change,
-    change_expiry,
-    evaluate,
-    full,
-    group_of,
-    is_same,
-    last_expiry,
-    make_due,
-    mark,
 )
 from .compiling import kernel
 from .expiring import dequeue, dequeue_first, enqueue, extend, first_expiry, new_row, row_of

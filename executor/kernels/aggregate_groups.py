@@ -1,94 +1,67 @@
-"""The groups of AGGREGATE: the valid values of each key, and their aggregates.
-
-A group is a row of a store of keys, with these further fields: the fields of the group, six fields
-of state for each aggregate, and the open row: a kind and bits for each aggregate. The kinds are
-those of the dictionary; the bits of a string are its code. Lists and partial sums are of the kind
-:data:`TEXT`, and their bits are their number among the texts of the operator.
-"""
+"""The groups of AGGREGATE: the valid values of each key, and their aggregates."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ..batch import FOREVER, IntArray
-from . import exact_sums, ordered
+from . import exact_sums, ordered, ranks
+from .aggregate_layout import (
+    BEFORE,
+    CHANGED,
+    COLLECTED,
+    COLUMN,
+    COUNTED,
+    CURSOR,
+    DEVIATION,
+    DEVIATION_OF_ALL,
+    DEVIATION_OF_ALL_PARTS,
+    DEVIATION_OF_PARTS,
+    DEVIATIONS,
+    DIFFERENT,
+    DISTINCT,
+    DUE,
+    EXPIRIES,
+    FLOATS,
+    FUNCTION,
+    GREATEST,
+    GROUP,
+    GROUP_FIELDS,
+    HIGH,
+    INFINITES,
+    INTERPOLATED,
+    IS_CHANGED,
+    IS_DUE,
+    LATEST,
+    LEAST,
+    LIMBS_USED,
+    LINK,
+    LOW,
+    MEAN,
+    MEAN_OF_PARTS,
+    NEAREST,
+    NUMBER_OF_TEXT,
+    PART,
+    PERCENTILE,
+    RENEWAL,
+    ROWS,
+    SQUARES,
+    STATE_FIELDS,
+    SUM,
+    SUM_OF_PARTS,
+    TEXT,
+    TIME,
+    UNTIL,
+    VALUES,
+    Aggregates,
+)
+from .aggregate_sums import add_number, add_part
 from .compiling import kernel
-from .expiring import EXPIRING_FIELDS, FIRST_OWN, Expiring
-from .ordered import BITS, KIND, LEFT, RIGHT, Nodes
-from .rows import EXPIRY, SET_FIELDS, Rows, append, find_value, hash_in, row_at
+from .deviations import deviation
+from .ordered import BITS, KIND, LEFT, RIGHT
+from .rows import EXPIRY, append, find_value, hash_in, row_at
 from .stops import DONE, GROUPS_FULL, LIMBS_FULL, NODES_FULL, SWEEP_DUE
 from .store import COUNT
 from .tables import EMPTY
 from .vertices import BOOLEAN, INTEGER, LENGTH, MISSING, NUMBER, START, STRING
-
-# The header: the current row of the batch; the results written, and the space needed for more; the
-# period, or 0; the renewal (the ticks at whose multiples rows expire that are given at once and
-# retracted when they end), or 0 if rows are given when they are final; whether a time was told, and
-# the present time; whether the changes at the present time are closed, and then the next tick to
-# report; the number of changed groups; the rows of limbs in use, the first free one, and the rows
-# from which on none was ever used; and the number of texts to write.
-(
-    ROW, OUT, NEED, EVERY, RENEWAL, STARTED, AT, CLOSED, TICK, CHANGED, LIMBS_USED, LIMBS_FREE,
-    LIMBS_TOP, DUE, HEADER_FIELDS,
-) = range(15)  # fmt: skip
-
-# Fields of a group: the number of its valid rows; whether it has an open row, and since when;
-# whether it changed at the present time; and if rows are retracted, the root of the bag of the
-# expiries that its valid rows ask for, and the expiry with which the open row was given.
-(
-    ROWS, IS_OPEN, SINCE, IS_CHANGED, EXPIRIES, UNTIL, GROUP_FIELDS,
-) = range(SET_FIELDS, SET_FIELDS + 7)  # fmt: skip
-
-# State of an aggregate in a group: the number of values (of different ones in a bag), of floats
-# and of infinite floats; the sum of the integers divided by 2^32, and the sum of the rests; the row
-# of limbs or the root of the bag; and of a list or partial sum, its number among the texts, and
-# whether its values changed since.
-(
-    VALUES, FLOATS, INFINITES, HIGH, LOW, LINK, NUMBER_OF_TEXT, IS_DUE, STATE_FIELDS,
-) = range(9)  # fmt: skip
-
-(
-    COUNTED, DISTINCT, SUM, MEAN, LEAST, GREATEST, COLLECTED, DIFFERENT, PART, SUM_OF_PARTS,
-    MEAN_OF_PARTS, LATEST,
-) = range(12)  # fmt: skip
-"""The functions; DIFFERENT collects each value once, PART is a partial sum."""
-
-FUNCTION, COLUMN, TIME, CALL_FIELDS = range(4)
-"""Fields of an aggregate: its function, its column, and the column of times of LATEST; EMPTY for
-none."""
-
-TEXT = STRING + 1
-"""The kind of lists and partial sums, beside those of the dictionary."""
-
-GROUP = FIRST_OWN
-"""The field of a value with its group."""
-VALUE_FIELDS = EXPIRING_FIELDS
-
-
-class Aggregates(NamedTuple):
-    """The state of the operator.
-
-    Attributes:
-        header: int64[HEADER_FIELDS].
-        values: the valid values.
-        groups: the store of groups.
-        changed: the groups that changed at the present time.
-        bags: the bags of the functions that compare values, and of expiries.
-        limbs: the exact sums of floats.
-        calls: int64[aggregates, CALL_FIELDS].
-        fresh: space for the aggregates of a group.
-        scratch: space for a sum.
-    """
-
-    header: IntArray
-    values: Expiring
-    groups: Rows
-    changed: IntArray
-    bags: Nodes
-    limbs: IntArray
-    calls: IntArray
-    fresh: IntArray
-    scratch: IntArray
 
 
 @kernel
@@ -120,7 +93,10 @@ def group_of(state: Aggregates, keys: IntArray, i: int) -> int:
         groups.rows[group, field] = 0
     groups.rows[group, width + EXPIRIES] = EMPTY
     for call in range(state.calls.shape[0]):
-        groups.rows[group, width + GROUP_FIELDS + call * STATE_FIELDS + LINK] = EMPTY
+        at = width + GROUP_FIELDS + call * STATE_FIELDS
+        groups.rows[group, at + LINK] = EMPTY
+        if state.calls[call, FUNCTION] in (INTERPOLATED, NEAREST):
+            groups.rows[group, at + CURSOR] = EMPTY
     return group
 
 
@@ -142,12 +118,22 @@ def change(state: Aggregates, group: int, row: int, sign: int) -> None:
         if function == COUNTED:
             groups.rows[group, at + VALUES] += sign
         elif function in (SUM, MEAN, PART):
-            _add_number(state, group, at, kind, bits, sign)
+            add_number(state, group, at, kind, bits, sign, False)
             if function == PART:
+                make_due(state, group, at)
+        elif function in (DEVIATION, DEVIATION_OF_ALL, SQUARES):
+            add_number(state, group, at, kind, bits, sign, True)
+            if function == SQUARES:
                 make_due(state, group, at)
         elif function in (SUM_OF_PARTS, MEAN_OF_PARTS):
             if kind == STRING:
-                _add_part(state, group, at, bits, sign)
+                add_part(state, group, at, bits, sign, False)
+        elif function in (DEVIATION_OF_PARTS, DEVIATION_OF_ALL_PARTS):
+            if kind == STRING:
+                add_part(state, group, at, bits, sign, True)
+        elif function in (INTERPOLATED, NEAREST):
+            if kind in (INTEGER, NUMBER):
+                _change_ranks(state, group, at, kind, bits, sign)
         elif function == LATEST:
             _change_pair(state, group, at, kind, bits, held[row, state.calls[call, TIME]], sign)
         else:
@@ -184,6 +170,20 @@ def _change_pair(
         rows[group, at + LINK] = ordered.add_pair(bags, root, first_kind, first, kind, bits)
     else:
         rows[group, at + LINK] = ordered.take_pair(bags, root, first_kind, first, kind, bits)
+    rows[group, at + VALUES] += sign
+
+
+@kernel
+def _change_ranks(state: Aggregates, group: int, at: int, kind: int, bits: int, sign: int) -> None:
+    """Adds ``sign`` times a number to the values of a percentile; the place among them follows."""
+    rows = state.groups.rows
+    place = rows[group, at + LINK], rows[group, at + CURSOR], rows[group, at + BEFORE]
+    if sign > 0:
+        root, cursor, before = ranks.add(state.bags, place, kind, bits)
+    else:
+        root, cursor, before = ranks.take(state.bags, place, kind, bits)
+    rows[group, at + LINK], rows[group, at + CURSOR] = root, cursor
+    rows[group, at + BEFORE] = before
     rows[group, at + VALUES] += sign
 
 
@@ -236,89 +236,6 @@ def mark(state: Aggregates, group: int) -> None:
 
 
 @kernel
-def _add_number(state: Aggregates, group: int, at: int, kind: int, bits: int, sign: int) -> None:
-    """Adds ``sign`` times a number to a sum; ignores other values."""
-    rows = state.groups.rows
-    if kind == INTEGER:
-        rows[group, at + HIGH] += sign * (bits >> 32)
-        rows[group, at + LOW] += sign * (bits & 0xFFFFFFFF)
-    elif kind == NUMBER:
-        rows[group, at + FLOATS] += sign
-        if exact_sums.is_infinite(bits):
-            rows[group, at + INFINITES] += sign
-        else:
-            if rows[group, at + LINK] == EMPTY:
-                rows[group, at + LINK] = _new_limbs(state)
-            exact_sums.add_float(state.limbs, rows[group, at + LINK], bits, sign)
-    else:
-        return
-    rows[group, at + VALUES] += sign
-    _free_limbs(state, group, at)
-
-
-@kernel
-def _add_part(state: Aggregates, group: int, at: int, code: int, sign: int) -> None:
-    """Adds ``sign`` times a partial sum: numbers in decimal digits, with spaces between.
-
-    They are the fields of a state from VALUES to LOW, and then pairs of a limb and its value. Any
-    other text is that of no values: the plan may come from elsewhere.
-    """
-    rows, entries, strings = state.groups.rows, state.bags.entries, state.bags.strings
-    start, end = entries[code, START], entries[code, START] + entries[code, LENGTH]
-    for k in range(start, end):
-        if not (0x30 <= strings[k] <= 0x39 or strings[k] == 0x20 or strings[k] == 0x2D):
-            return
-    if start == end:
-        return
-    field, number, direction, limb = 0, 0, 1, 0
-    for k in range(start, end + 1):
-        byte = strings[k] if k < end else 0x20
-        if byte == 0x2D:
-            direction = -1
-        elif byte != 0x20:
-            number = 10 * number + (byte - 0x30)
-        else:
-            number *= direction
-            if field <= LOW - VALUES:
-                rows[group, at + VALUES + field] += sign * number
-            elif (field - LOW + VALUES) % 2 == 1:
-                limb = number
-            elif 0 <= limb < exact_sums.LIMBS:
-                if rows[group, at + LINK] == EMPTY:
-                    rows[group, at + LINK] = _new_limbs(state)
-                state.limbs[rows[group, at + LINK], limb] += sign * number
-            field, number, direction = field + 1, 0, 1
-    _free_limbs(state, group, at)
-
-
-@kernel
-def _free_limbs(state: Aggregates, group: int, at: int) -> None:
-    """Frees the limbs of a sum without floats."""
-    h, rows = state.header, state.groups.rows
-    if rows[group, at + FLOATS] == 0 and rows[group, at + LINK] != EMPTY:
-        state.limbs[rows[group, at + LINK], 0] = h[LIMBS_FREE]
-        h[LIMBS_FREE] = rows[group, at + LINK]
-        h[LIMBS_USED] -= 1
-        rows[group, at + LINK] = EMPTY
-
-
-@kernel
-def _new_limbs(state: Aggregates) -> int:
-    """A row of limbs that are 0."""
-    h = state.header
-    at = h[LIMBS_FREE]
-    if at == EMPTY:
-        at = h[LIMBS_TOP]
-        h[LIMBS_TOP] += 1
-    else:
-        h[LIMBS_FREE] = state.limbs[at, 0]
-    h[LIMBS_USED] += 1
-    for k in range(exact_sums.LIMBS):
-        state.limbs[at, k] = 0
-    return at
-
-
-@kernel
 def is_same(state: Aggregates, group: int, opened: int) -> bool:
     """Whether the open row of a group equals the aggregates in ``fresh``."""
     rows = state.groups.rows
@@ -345,8 +262,15 @@ def evaluate(state: Aggregates, group: int) -> None:
         fresh[2 * call], fresh[2 * call + 1] = MISSING, 0
         if function in (COUNTED, DISTINCT):
             fresh[2 * call], fresh[2 * call + 1] = INTEGER, values
-        elif function in (COLLECTED, DIFFERENT, PART):
+        elif function in (COLLECTED, DIFFERENT, PART, SQUARES):
             fresh[2 * call], fresh[2 * call + 1] = TEXT, rows[group, at + NUMBER_OF_TEXT]
+        elif function in DEVIATIONS:
+            bits = _deviation(state, group, at, function)
+            if bits != -1:
+                fresh[2 * call], fresh[2 * call + 1] = NUMBER, bits
+        elif function in (INTERPOLATED, NEAREST):
+            if values > 0:
+                _evaluate_percentile(state, group, call)
         elif values <= 0 or rows[group, at + INFINITES] != 0:
             continue
         elif function in (LEAST, GREATEST):
@@ -369,3 +293,41 @@ def evaluate(state: Aggregates, group: int) -> None:
             bits = exact_sums.quotient(state.limbs, link, high, low, by, state.scratch)
             if bits != -1:
                 fresh[2 * call], fresh[2 * call + 1] = NUMBER, bits
+
+
+@kernel
+def _deviation(state: Aggregates, group: int, at: int, function: int) -> int:
+    """The bits of a deviation, 0 for fewer than two values; -1 if it is not finite."""
+    rows = state.groups.rows
+    values, link = rows[group, at + VALUES], rows[group, at + LINK]
+    if rows[group, at + INFINITES] != 0:
+        return -1
+    if values < 2 or link == EMPTY:
+        return 0
+    divisor = values - 1 if function in (DEVIATION, DEVIATION_OF_PARTS) else values
+    high, low = rows[group, at + HIGH], rows[group, at + LOW]
+    spaces = state.scratch, state.squares, state.pair
+    return deviation(state.limbs, link, high, low, values, divisor, *spaces)
+
+
+@kernel
+def _evaluate_percentile(state: Aggregates, group: int, call: int) -> None:
+    """Sets ``fresh`` to a percentile of a group that has values."""
+    rows, fresh, bags = state.groups.rows, state.fresh, state.bags
+    at = state.groups.columns.shape[0] + GROUP_FIELDS + call * STATE_FIELDS
+    root, values = rows[group, at + LINK], rows[group, at + VALUES]
+    share = state.calls[call, PERCENTILE]
+    is_nearest = state.calls[call, FUNCTION] == NEAREST
+    if is_nearest:
+        rank, rest = max(0, (share * values - 1) // ranks.UNITS), 0
+    else:
+        rank, rest = share * (values - 1) // ranks.UNITS, share * (values - 1) % ranks.UNITS
+    place = root, rows[group, at + CURSOR], rows[group, at + BEFORE]
+    cursor, before = ranks.moved(bags, place, rank)
+    rows[group, at + CURSOR], rows[group, at + BEFORE] = cursor, before
+    if is_nearest:
+        fresh[2 * call], fresh[2 * call + 1] = bags.nodes[cursor, KIND], bags.nodes[cursor, BITS]
+        return
+    bits = ranks.between(bags, (root, cursor, before), rank, rest, state.pair, state.scratch)
+    if bits != -1:
+        fresh[2 * call], fresh[2 * call + 1] = NUMBER, bits

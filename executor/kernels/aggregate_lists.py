@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from ..batch import IntArray
 from . import ordered
-from .aggregate_groups import (
+from .aggregate_layout import (
     CHANGED,
     DIFFERENT,
     FUNCTION,
     GROUP_FIELDS,
     IS_DUE,
     LINK,
-    PART,
+    OF_SUMS,
     STATE_FIELDS,
     VALUES,
     Aggregates,
@@ -43,7 +43,7 @@ def measure(state: Aggregates, sizes: IntArray) -> None:
             at = width + GROUP_FIELDS + call * STATE_FIELDS
             if rows[state.changed[k], at + IS_DUE] != 0:
                 values = rows[state.changed[k], at + VALUES]
-                if state.calls[call, FUNCTION] == PART:
+                if state.calls[call, FUNCTION] in OF_SUMS:
                     values = 0
                 sizes[LISTS] += 1
                 sizes[ITEMS] += values
@@ -70,7 +70,7 @@ def write(state: Aggregates, lists: IntArray, items: IntArray, path: IntArray) -
                 continue
             rows[group, at + IS_DUE] = 0
             once = state.calls[call, FUNCTION] == DIFFERENT
-            if state.calls[call, FUNCTION] != PART:
+            if state.calls[call, FUNCTION] not in OF_SUMS:
                 end = _write_items(state.bags, rows[group, at + LINK], once, items, end, path)
             lists[OF_GROUP, number], lists[OF_CALL, number] = group, call
             lists[END, number] = end

@@ -80,7 +80,7 @@ def _order_of_strings(bags: Nodes, code: int, other: int) -> int:
 
 
 @kernel
-def _side(bags: Nodes, kind: int, bits: int, node: int, exact: bool) -> int:
+def side_of(bags: Nodes, kind: int, bits: int, node: int, exact: bool) -> int:
     """A negative number, 0 or a positive one as a value is before, at or after a node."""
     own = bags.nodes[node, KIND]
     side = order(bags, kind, bits, own, bags.nodes[node, BITS])
@@ -93,7 +93,7 @@ def add(bags: Nodes, root: int, kind: int, bits: int, exact: bool) -> int:
     h, nodes = bags.header, bags.nodes
     at = root
     while at != EMPTY:
-        side = _side(bags, kind, bits, at, exact)
+        side = side_of(bags, kind, bits, at, exact)
         if side == 0:
             nodes[at, COPIES] += 1
             return root
@@ -121,13 +121,13 @@ def _insert(bags: Nodes, root: int, node: int, exact: bool) -> int:
     nodes, kind, bits = bags.nodes, bags.nodes[node, KIND], bags.nodes[node, BITS]
     above, above_side, at = EMPTY, LEFT, root
     while at != EMPTY and _priority(at) >= _priority(node):
-        less = _side(bags, kind, bits, at, exact) < 0
+        less = side_of(bags, kind, bits, at, exact) < 0
         above, above_side = at, LEFT if less else RIGHT
         at = nodes[at, above_side]
     root = _linked(nodes, root, above, above_side, node)
     left, left_side, right, right_side = node, LEFT, node, RIGHT
     while at != EMPTY:
-        if _side(bags, kind, bits, at, exact) > 0:
+        if side_of(bags, kind, bits, at, exact) > 0:
             nodes[left, left_side] = at
             left, left_side = at, RIGHT
             at = nodes[at, RIGHT]
@@ -154,11 +154,11 @@ def take(bags: Nodes, root: int, kind: int, bits: int, exact: bool) -> int:
     """Removes a copy of a value that a bag has. Returns the bag's root."""
     h, nodes = bags.header, bags.nodes
     above, above_side, at = EMPTY, LEFT, root
-    side = _side(bags, kind, bits, at, exact)
+    side = side_of(bags, kind, bits, at, exact)
     while side != 0:
         above, above_side = at, LEFT if side < 0 else RIGHT
         at = nodes[at, above_side]
-        side = _side(bags, kind, bits, at, exact)
+        side = side_of(bags, kind, bits, at, exact)
     nodes[at, COPIES] -= 1
     if nodes[at, COPIES] > 0:
         return root
@@ -216,8 +216,8 @@ def last_second(bags: Nodes, root: int) -> int:
 def _node_of(bags: Nodes, root: int, kind: int, bits: int) -> int:
     """The node of a value that a bag has."""
     at = root
-    side = _side(bags, kind, bits, at, False)
+    side = side_of(bags, kind, bits, at, False)
     while side != 0:
         at = bags.nodes[at, LEFT if side < 0 else RIGHT]
-        side = _side(bags, kind, bits, at, False)
+        side = side_of(bags, kind, bits, at, False)
     return at

@@ -18,12 +18,12 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from ...algebra.aggregates import COLLECTING, Function
+from ...algebra.aggregates import COLLECTING, DEVIATIONS, PARTIAL_SUMS, Function, percentile_units
 from ...algebra.physical import AggregateRows
 from ..batch import FOREVER, Batch, IntArray, lasting
 from ..dictionary import Dictionary
 from ..kernels import aggregate as kernel
-from ..kernels import aggregate_groups as layout
+from ..kernels import aggregate_layout as layout
 from ..kernels import stops, vertices
 from ..kernels.rows import FREED, PREVIOUS, TOP, Input
 from ..kernels.tables import EMPTY
@@ -45,8 +45,16 @@ _FUNCTIONS: Final[dict[Function, int]] = {
     "partial_sum": layout.PART,
     "sum_partial": layout.SUM_OF_PARTS,
     "avg_partial": layout.MEAN_OF_PARTS,
+    "stddev": layout.DEVIATION,
+    "stddev_pop": layout.DEVIATION_OF_ALL,
+    "percentile_cont": layout.INTERPOLATED,
+    "percentile_disc": layout.NEAREST,
+    "partial_squares": layout.SQUARES,
+    "stddev_partial": layout.DEVIATION_OF_PARTS,
+    "stddev_pop_partial": layout.DEVIATION_OF_ALL_PARTS,
 }
-_WRITTEN: Final = COLLECTING | {"partial_sum"}
+_WRITTEN: Final = COLLECTING | PARTIAL_SUMS
+_OF_SQUARES: Final = DEVIATIONS | {"partial_squares"}
 """The functions whose values are texts of the operator."""
 
 
@@ -88,10 +96,13 @@ class RetractingAggregate:
         for call, fields in zip(calls, self._calls, strict=True):
             fields[layout.FUNCTION] = _FUNCTIONS[call.function]
             fields[layout.COLUMN : layout.COLUMN + len(call.columns)] = call.columns
+            if call.percentile is not None:
+                fields[layout.PERCENTILE] = percentile_units(call.percentile)
         self._values = ValidValues(width)
         self._groups = Groups(len(operator.keys), len(calls))
         self._bags = Bags()
-        self._sums = ExactSums()
+        squares = any(call.function in _OF_SQUARES for call in calls)
+        self._sums = ExactSums(squares=squares)
         self._texts = Texts()
         self._fresh: IntArray = np.empty(2 * len(calls), np.int64)
         self._h: IntArray = np.zeros(layout.HEADER_FIELDS, np.int64)
@@ -157,6 +168,8 @@ class RetractingAggregate:
             self._calls,
             self._fresh,
             self._sums.scratch,
+            self._sums.pair,
+            self._sums.squares,
         )
 
     def _results(self, rows: Batch) -> Batch:

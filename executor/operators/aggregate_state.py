@@ -6,7 +6,7 @@ import numpy as np
 
 from ..batch import IntArray
 from ..dictionary import Dictionary
-from ..kernels import aggregate_groups, exact_sums, ordered
+from ..kernels import aggregate_layout, exact_sums, ordered
 from ..kernels.tables import EMPTY, enlarged
 from .rows import RowSet
 
@@ -27,7 +27,7 @@ class Groups(RowSet):
 
     def __init__(self, keys: int, calls: int) -> None:
         super().__init__(keys, None)
-        opened = aggregate_groups.GROUP_FIELDS + calls * aggregate_groups.STATE_FIELDS
+        opened = aggregate_layout.GROUP_FIELDS + calls * aggregate_layout.STATE_FIELDS
         self._fields = opened + 2 * calls
         self.open_fields = slice(keys + opened, keys + self._fields)
         self._begin()
@@ -72,11 +72,19 @@ class ExactSums:
     Attributes:
         limbs: a sum in each row.
         scratch: space for one sum.
+        pair: space for the sum of two values, or for a root.
+        squares: space for a sum of squares.
+
+    Args:
+        squares: whether each row has a sum of squares too.
     """
 
-    def __init__(self) -> None:
-        self.limbs: IntArray = np.empty((_SMALLEST, exact_sums.LIMBS), np.int64)
+    def __init__(self, *, squares: bool = False) -> None:
+        limbs = exact_sums.LIMBS_WITH_SQUARES if squares else exact_sums.LIMBS
+        self.limbs: IntArray = np.empty((_SMALLEST, limbs), np.int64)
         self.scratch: IntArray = np.empty(exact_sums.LIMBS, np.int64)
+        self.pair: IntArray = np.empty((1, exact_sums.LIMBS), np.int64)
+        self.squares: IntArray = np.empty(2 * exact_sums.LIMBS + 1, np.int64)
 
     def enlarge(self) -> None:
         """Doubles the space."""

@@ -15,7 +15,7 @@ import pyarrow as pa
 from ..batch import IntArray
 from ..dictionary import Dictionary
 from ..json_text import json_lists, json_values
-from ..kernels import aggregate_groups as layout
+from ..kernels import aggregate_layout as layout
 from ..kernels import aggregate_lists as kernel
 from ..kernels import vertices
 from ..kernels.tables import EMPTY
@@ -65,9 +65,8 @@ class Texts:
         for group, call, listed in zip(*lists[: kernel.END].tolist(), texts, strict=True):
             row = rows[group]
             fields = row[width + layout.GROUP_FIELDS + call * layout.STATE_FIELDS :]
-            is_part = (
-                state.calls[call, layout.FUNCTION] == layout.PART and row[width + layout.ROWS] > 0
-            )
+            of_sums = state.calls[call, layout.FUNCTION] in (layout.PART, layout.SQUARES)
+            is_part = of_sums and row[width + layout.ROWS] > 0
             text = _part(fields, state.limbs) if is_part else listed
             is_open = row[width + layout.IS_OPEN] != 0
             shown = int(row[opened + 2 * call + 1]) if is_open else 0
@@ -92,7 +91,7 @@ class Texts:
 
 def _part(fields: IntArray, limbs: IntArray) -> str:
     """A partial sum: the numbers of values, floats and infinite floats, the two parts of the sum of
-    the integers, and each limb that is not 0 with its value."""
+    the integers, and each limb that is not 0 with its value. The limbs of squares follow others."""
     numbers = fields[layout.VALUES : layout.LINK].tolist()
     link = int(fields[layout.LINK])
     if link != EMPTY:

@@ -299,8 +299,11 @@ NO_FUNCTION = Fault(
     "docs/cypher.md lists the functions",
 )
 TYPE_OF = later("the type of a relationship of several types is", "match one type, as -[r:KNOWS]->")
-OTHER_AGGREGATE = later("this aggregate is", "known are count, sum, avg, min, max and collect")
-ONE_ARGUMENT = Fault("E-SYNTAX", "it takes one argument", "write count(*), or sum(r.amount)")
+ONE_ARGUMENT = Fault(
+    "E-SYNTAX",
+    "it takes one argument, a percentile two",
+    "write count(*), sum(r.amount), or percentileCont(r.amount, 0.5)",
+)
 NO_MEMBERS = Fault("E-TYPE", "it is not a list", "write the values in brackets, or a parameter")
 NESTED_PATTERN = later(
     "a pattern inside a comparison is", "join patterns and comparisons by AND, OR and NOT"

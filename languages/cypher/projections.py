@@ -235,21 +235,24 @@ def _output(body: Body, item: Item) -> Output:
 
 
 def _aggregate(body: Body, of: Call) -> Output:
-    name = of.function.text
-    if name.lower() not in answers.FUNCTIONS:
-        raise errors.OTHER_AGGREGATE.error(of.at, name)
+    shown = of.function.text
+    name = AGGREGATES[shown.lower()]
     if of.is_star:
-        return answers.aggregate(name, None, of.at, distinct=of.distinct)
-    if len(of.arguments) != 1:
-        raise errors.ONE_ARGUMENT.error(of.at, name)
-    (argument,) = of.arguments
-    if any(True for _ in aggregates(argument)):
-        raise errors.INNER_AGGREGATE.error(of.at, name)
+        return answers.aggregate(name, None, of.at, distinct=of.distinct, shown=shown)
+    of_percentile = name in ("percentile_cont", "percentile_disc")
+    if not 1 <= len(of.arguments) <= (2 if of_percentile else 1):
+        raise errors.ONE_ARGUMENT.error(of.at, shown)
+    if any(True for argument in of.arguments for _ in aggregates(argument)):
+        raise errors.INNER_AGGREGATE.error(of.at, shown)
+    argument = of.arguments[0]
     edge = edge_of(body, argument)
     value = Variable(edge) if edge is not None else value_of(body, argument)
-    if edge is not None and (name.lower() != "count" or of.distinct):
+    if edge is not None and (name != "count" or of.distinct):
         raise errors.EDGE_COLUMN.error(argument.at, expression_text(argument))
-    return answers.aggregate(name, value, of.at, distinct=of.distinct)
+    percentile = value_of(body, of.arguments[1]) if len(of.arguments) == 2 else None
+    return answers.aggregate(
+        name, value, of.at, distinct=of.distinct, second=percentile, shown=shown
+    )
 
 
 def _later(body: Body, item: Item, name: str) -> Bound:

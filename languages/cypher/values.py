@@ -8,7 +8,6 @@ from ...algebra import functions, scalar
 from ...algebra.scalar import DEEPEST_VALUE
 from ..parsing.tokens import SIGNS
 from ..query import regular_query as rq
-from ..query.answers import FUNCTIONS
 from ..query.atoms import Variable
 from ..query.regular_query import Comparison
 from . import errors, moments
@@ -46,8 +45,14 @@ from .syntax import Variable as VariableText
 from .variables import edge_of, function_of, part_of, property_of, variable_value
 
 DISTANCES = ("distance", "point.distance")
-AGGREGATES = frozenset({*FUNCTIONS, "stdev", "stdevp", "percentilecont"})
-"""The names of aggregate functions, in lower case."""
+AGGREGATES = {
+    **{name: name for name in ("count", "sum", "avg", "min", "max", "collect", "latest")},
+    "stdev": "stddev",
+    "stdevp": "stddev_pop",
+    "percentilecont": "percentile_cont",
+    "percentiledisc": "percentile_disc",
+}
+"""The aggregate functions of Cypher, in lower case, and their names in RQ."""
 
 
 def compared_with(body: Body, owner: str, key: Name, value: Expression) -> Comparison:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from ...algebra.aggregates import DEFINITIONS
 from ..query import answers
 from ..query import regular_query as rq
 from ..query.atoms import Location, PathAtom, Variable, variables_of
@@ -205,11 +206,12 @@ def _selected(item: Item, scope: Scope) -> Name | rq.Output:
 
 
 def _aggregated(call: Call, scope: Scope) -> rq.Aggregated:
-    """``count(*)``, ``count(x)``, ``sum(e.amount)``, ``latest(x, e.ts)``."""
+    """``count(*)``, ``sum(e.amount)``, ``latest(x, e.ts)``, ``percentile_cont(e.amount, 0.5)``."""
     name, at = call.function.text, call.function.at
-    if len(call.arguments) > (2 if name.lower() == "latest" else 1):
+    takes_two = DEFINITIONS[answers.FUNCTIONS[name.lower()]].second is not None
+    if len(call.arguments) > (2 if takes_two else 1):
         raise errors.ONE_ARGUMENT.error(at, name)
-    time = _time(call.arguments[1], scope) if len(call.arguments) > 1 else None
+    second = _second(call.arguments[1], scope) if len(call.arguments) > 1 else None
     argument = call.arguments[0] if call.arguments else None
     value: rq.Value | None = None
     if isinstance(argument, Name):
@@ -224,11 +226,11 @@ def _aggregated(call: Call, scope: Scope) -> rq.Aggregated:
         value = value_of(argument, scope)
     if value is None and argument is not None:
         return rq.Aggregated("count", None, at)  # an edge is never missing
-    return answers.aggregate(name, value, at, distinct=call.distinct, time=time)
+    return answers.aggregate(name, value, at, distinct=call.distinct, second=second)
 
 
-def _time(argument: Name | Value, scope: Scope) -> rq.Value:
-    """The second argument of ``latest``."""
+def _second(argument: Name | Value, scope: Scope) -> rq.Value:
+    """The second argument of ``latest`` or of a percentile."""
     if isinstance(argument, Name):
         scope.check_vertex(argument, _UNBOUND)
         return Variable(argument.text)

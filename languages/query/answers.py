@@ -11,22 +11,21 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ...algebra.aggregates import COLLECTING, Function
+from ...algebra.aggregates import (
+    COLLECTING,
+    DEFINITIONS,
+    IN_QUERIES,
+    Function,
+    percentile_units,
+)
+from ...algebra.scalar import Literal
 from .atoms import Location
 from .conditions import references_in, references_of
 from .errors import QueryError
 from .predicates import read_by
 from .regular_query import Aggregated, Output, Property, Rule, Value
 
-FUNCTIONS: Final[dict[str, Function]] = {
-    "count": "count",
-    "sum": "sum",
-    "avg": "avg",
-    "min": "min",
-    "max": "max",
-    "collect": "collect",
-    "latest": "latest",
-}
+FUNCTIONS: Final[dict[str, Function]] = {name: name for name in IN_QUERIES}
 """Aggregate functions by their names in query texts."""
 
 
@@ -46,50 +45,84 @@ def aggregate(
     at: Location,
     *,
     distinct: bool,
-    time: Value | None = None,
+    second: Value | None = None,
+    shown: str = "",
 ) -> Aggregated:
     """The aggregate of a function name, in any case.
 
-    Without a ``time`` that of ``latest`` is the time of the edge or row whose properties the
-    argument has.
+    Args:
+        name: one of :data:`FUNCTIONS`.
+        argument: None for ``*``.
+        at: the place of the call.
+        distinct: whether the argument is DISTINCT.
+        second: the time of ``latest``; without one it is that of the edge or row whose properties
+            the argument has. Or the number of a percentile.
+        shown: the name of the function in the text, if it is another one.
 
     Raises:
-        QueryError: E-SYNTAX for ``sum(*)`` and ``sum(x, t)``; E-AGG for DISTINCT in a sum or a
-            mean, and for a latest value without a time.
+        QueryError: E-SYNTAX for ``sum(*)``, ``sum(x, t)`` and a percentile without a number; E-AGG
+            for DISTINCT with a function that does not take it, for a latest value without a time,
+            and for a percentile beyond 0 and 1.
     """
-    function = FUNCTIONS[name.lower()]
-    if time is not None and function != "latest":
+    function, text = FUNCTIONS[name.lower()], shown or name
+    known = DEFINITIONS[function]
+    if second is not None and known.second is None:
         raise QueryError(
             "E-SYNTAX",
-            f"{function} takes one argument",
+            f"{shown or function} takes one argument",
             at=at,
-            text=name,
-            hint="only latest has a second one, the time, as latest(v, t)",
+            text=text,
+            hint="latest has a second one, the time, as latest(v, t), and so have percentiles",
         )
     if argument is None and function != "count":
         raise QueryError(
             "E-SYNTAX",
             "only count takes *",
             at=at,
-            text=name,
-            hint=f"name its argument, as {function}(e.amount)",
+            text=text,
+            hint=f"name its argument, as {shown or function}(e.amount)",
         )
-    if distinct and function in ("sum", "avg"):
+    if distinct and known.distinct is None:
         raise QueryError(
             "E-AGG",
-            f"{function} does not take DISTINCT",
+            f"{shown or function} does not take DISTINCT",
             at=at,
-            text=name,
+            text=text,
             hint="write count(distinct x), or leave DISTINCT out",
         )
-    if function == "latest" and argument is not None:
-        return Aggregated(function, argument, at, time or _own_time(argument, at, name))
+    if known.second == "time" and argument is not None:
+        return Aggregated(function, argument, at, second or _own_time(argument, at, name))
+    if known.second == "percentile":
+        percentile = _percentile(second, at, text)
+        return Aggregated(function, argument, at, percentile=percentile)
     # DISTINCT changes neither the least nor the greatest value.
-    if distinct and function == "count":
-        function = "count_distinct"
-    elif distinct and function == "collect":
-        function = "collect_distinct"
+    if distinct and known.distinct is not None:
+        function = known.distinct
     return Aggregated(function, argument, at)
+
+
+def _percentile(of: Value | None, at: Location, text: str) -> float:
+    """The number of a percentile."""
+    if of is None:
+        raise QueryError(
+            "E-SYNTAX",
+            f"{text} takes two arguments",
+            at=at,
+            text=text,
+            hint=f"write the share of the values that lie below, as {text}(e.amount, 0.5)",
+        )
+    match of:
+        case Literal(int() | float() as number) if (
+            not isinstance(number, bool) and percentile_units(float(number)) is not None
+        ):
+            return float(number)
+    raise QueryError(
+        "E-AGG",
+        "the second argument of a percentile is not a number from 0 to 1",
+        at=at,
+        text=text,
+        hint=f"write the number out, with at most nine decimals, as {text}(e.amount, 0.5)",
+    )
 
 
 def _own_time(value: Value, at: Location, text: str) -> Value:
@@ -230,10 +263,11 @@ def check_lists(rules: Sequence[Rule]) -> None:
                 )
 
 
-def _functions(rule: Rule) -> list[Function | None]:
+def _functions(rule: Rule) -> list[tuple[Function, float | None] | None]:
+    """The function of each column, with the number of a percentile."""
     of = dict(rule.properties)
     columns = (of.get(name) for name in rule.variables)
-    return [column.function if isinstance(column, Aggregated) else None for column in columns]
+    return [(c.function, c.percentile) if isinstance(c, Aggregated) else None for c in columns]
 
 
 def location_in(of: Output, otherwise: Location) -> Location:

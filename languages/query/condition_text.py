@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+from ...algebra.aggregates import call_text
 from ...algebra.functions import FUNCTIONS
 from ...algebra.scalar import ARITY, Literal
 from .atoms import Variable
@@ -92,11 +93,9 @@ def output_text(of: Output) -> str:
         return name_text(of.path)
     if not isinstance(of, Aggregated):
         return value_text(of)
-    argument = "*" if of.argument is None else value_text(of.argument)
-    if of.time is not None:
-        argument += f", {value_text(of.time)}"
-    function, _, distinct = of.function.partition("_")
-    return f"{function}({'distinct ' * bool(distinct)}{argument})"
+    arguments = [value_text(value) for value in of.values] or ["*"]
+    arguments += [] if of.percentile is None else [str(of.percentile)]
+    return call_text(of.function, arguments)
 
 
 def _operand(value: Value) -> str:

@@ -110,7 +110,8 @@ Condition = Comparison | Missing | Both | Either | Negated
 class Aggregated:
     """``function(argument)`` over the bindings of each group; ``count(*)`` has no argument.
 
-    ``latest`` has a time too: it gives the argument of the binding in which the time is greatest.
+    ``latest`` has a time too: it gives the argument of the binding in which the time is greatest. A
+    percentile has a number from 0 to 1.
     The columns of the head without aggregates are the grouping keys.
     """
 
@@ -118,6 +119,7 @@ class Aggregated:
     argument: Value | None
     location: Location | None = field(default=None, compare=False)
     time: Value | None = None
+    percentile: float | None = None
 
     @property
     def values(self) -> tuple[Value, ...]:

@@ -84,15 +84,17 @@ class Conditions(Transformer[Token, Any]):
         value = None if isinstance(argument, Token) else _no_aggregate(argument).value
         return aggregate(str(function), value, location_of(function), distinct=distinct)
 
-    def latest(self, parts: list[Any]) -> Aggregated:
-        """``latest(value)``, ``latest(value, time)``."""
-        function, value, *time = parts
+    def of_two(self, parts: list[Any]) -> Aggregated:
+        """``latest(value)``, ``latest(value, time)``, ``percentile_cont(value, 0.5)``."""
+        function, *rest = parts
+        distinct = isinstance(rest[0], Token) and rest[0].type == "DISTINCT"
+        value, *second = rest[distinct:]
         return aggregate(
             str(function),
             _no_aggregate(value).value,
             location_of(function),
-            distinct=False,
-            time=_no_aggregate(time[0]).value if time else None,
+            distinct=distinct,
+            second=_no_aggregate(second[0]).value if second else None,
         )
 
     def output(self, parts: list[Any]) -> Column:
@@ -115,7 +117,7 @@ def _no_aggregate(part: Any) -> Any:
             "E-AGG",
             "an aggregate is a column of a head by itself",
             at=part.location,
-            text=part.function.partition("_")[0],
+            text=part.function.removesuffix("_distinct"),
             hint="give it to a head, as Busy(x, count(*) as n), and use n in a rule that reads "
             "Busy(x, n)",
         )

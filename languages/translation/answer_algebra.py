@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ...algebra.aggregates import COLLECTING, AggregateCall
+from ...algebra.aggregates import DEFINITIONS, AggregateCall
 from ...algebra.logical import Aggregate, Compute
 from ...algebra.scalar import Column, Literal, Value, normal, types
 from ...algebra.values import EVERY_TYPE, PropertyType, only_type
@@ -124,15 +124,12 @@ def types_of_aggregates(aggregate: Aggregate, inputs: Types) -> Types:
     """The types of the columns of an aggregation."""
     columns: list[PropertyType | None] = [inputs[column] for column in aggregate.keys]
     for call in aggregate.aggregates:
-        if call.function in ("count", "count_distinct"):
-            columns.append("integer")
-        elif call.function == "avg":
-            columns.append("number")
-        elif call.function in COLLECTING:
-            columns.append(None)
-        else:
+        result = DEFINITIONS[call.function].result
+        if result == "value":
             assert call.column is not None
             columns.append(inputs[call.column])
+        else:
+            columns.append(None if result == "list" else result)
     return tuple(columns[i] for i in aggregate.output)
 
 
@@ -169,7 +166,8 @@ def _aggregate(outputs: Sequence[Written | Aggregated], places: Sequence[int | N
     order: list[tuple[bool, int]] = []
     for of, place in zip(outputs, places, strict=False):
         if isinstance(of, Aggregated):
-            call = AggregateCall(of.function, place, None if of.time is None else next(times))
+            time = None if of.time is None else next(times)
+            call = AggregateCall(of.function, place, time, of.percentile)
             order.append((True, len(calls)))
             calls.append(call)
         else:

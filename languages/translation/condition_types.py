@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final, TypeGuard
 
 from ...algebra import functions
+from ...algebra.aggregates import DEFINITIONS
 from ...algebra.functions import FUNCTIONS
 from ...algebra.remedy import Remedy
 from ...algebra.scalar import Literal
@@ -227,7 +228,7 @@ _INTEGERS: Final = Remedy("vertex_type", "read vertices as integers", "integer")
 
 def _check_output(of: Output, types: Types, values: Collection[str], at: Location) -> None:
     kinds = [(value, _kind(value, types, values, at)) for value in values_of_output(of)]
-    if not isinstance(of, Aggregated) or of.function not in ("sum", "avg"):
+    if not isinstance(of, Aggregated) or not DEFINITIONS[of.function].numbers:
         return
     for value, kind in kinds:
         if kind in (None, "a number"):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+import statistics
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headrace.algebra.aggregates import Function
+from headrace.algebra.aggregates import AggregateCall, Call, Function
 from headrace.algebra.physical import AggregateRows, ReportRows
 from headrace.executor.batch import FOREVER, Batch, merged
 from headrace.executor.dictionary import Dictionary
@@ -34,10 +36,17 @@ VALUES = st.one_of(
 )
 
 
-def _last_row(calls: Sequence[Function], values: Sequence[Any], gone: Sequence[int]) -> Any:
-    """The aggregates of values of which some are removed, beside a missing value, which stays."""
+def _last_row(
+    calls: Sequence[Function | tuple[Function, float]], values: Sequence[Any], gone: Sequence[int]
+) -> Any:
+    """The aggregates of values of which some are removed, beside a missing value, which stays.
+
+    A percentile is a pair of its function and its number."""
     dictionary = Dictionary()
-    aggregates = tuple((function, 1) for function in calls)
+    of = [(call, None) if isinstance(call, str) else call for call in calls]
+    aggregates = tuple(
+        AggregateCall(function, 1, percentile=percentile).call for function, percentile in of
+    )
     aggregate = AggregateRows((), aggregates, tuple(range(len(calls))))
     operator = AggregateOperator(aggregate, 2, dictionary)
     endless = np.full(len(values) + 1, FOREVER, np.int64)
@@ -61,7 +70,10 @@ def test_sums_are_exact_in_any_order(
     seed.shuffle(values)
     removed = [i for i, (_, stays) in enumerate(values) if not stays]
     seed.shuffle(removed)
-    total, mean = _last_row(("sum", "avg"), [value for value, _ in values], removed)
+    functions: list[Function] = ["sum", "avg", "stddev", "stddev_pop"]
+    row = _last_row(functions, [value for value, _ in values], removed)
+    total, mean, *deviations = row
+    assert deviations == [_deviation(kept, statistics.stdev), _deviation(kept, statistics.pstdev)]
     exact = sum(map(Fraction, kept), Fraction(0))
     assert mean == (_float(exact / len(kept)) if kept else None)
     if all(isinstance(value, int) for value in kept):
@@ -69,6 +81,13 @@ def test_sums_are_exact_in_any_order(
     else:
         assert total == _float(exact)
         assert isinstance(total, float | None)
+
+
+def _deviation(values: list[int | float], of: Callable[[list[int | float]], float]) -> Any:
+    try:
+        return of(values) if len(values) > 1 else 0.0
+    except OverflowError:
+        return None
 
 
 def _float(exact: Fraction) -> float | None:
@@ -107,7 +126,8 @@ def test_sums_and_means_round_once(values: list[int | float]) -> None:
 @examples(100)
 def test_sums_of_parts_are_those_of_the_whole(values: list[Any], parts: int) -> None:
     dictionary = Dictionary()
-    part = AggregateRows((), (("partial_sum", 1),), (0, 1), retracts=True, partial=True)
+    sums: tuple[tuple[Function, int | None], ...] = (("partial_sum", 1), ("partial_squares", 1))
+    part = AggregateRows((), sums, (0, 1, 2), retracts=True, partial=True)
     rows: list[Batch] = []
     for number in range(min(parts, len(values))):
         own = values[number::parts]
@@ -116,11 +136,16 @@ def test_sums_of_parts_are_those_of_the_whole(values: list[Any], parts: int) -> 
         operator = RetractingAggregate(part, 2, dictionary, 1, number)
         batch = Batch(codes, np.zeros_like(ends), ends)
         rows += [operator.process([batch], True), operator.advance(1, True)]
-    calls: tuple[tuple[Function, int | None], ...] = (("sum_partial", 0), ("avg_partial", 0))
-    whole = AggregateOperator(AggregateRows((), calls, (0, 1)), 2, dictionary)
+    calls: tuple[tuple[Function, int | None], ...] = (
+        ("sum_partial", 0),
+        ("avg_partial", 0),
+        ("stddev_partial", 1),
+        ("stddev_pop_partial", 1),
+    )
+    whole = AggregateOperator(AggregateRows((), calls, (0, 1, 2, 3)), 3, dictionary)
     whole.process([merged(rows)], True)
     (row,) = _said(whole.advance(FOREVER, True), dictionary)
-    assert row[:-2] == _last_row(("sum", "avg"), values, [])
+    assert row[:-2] == _last_row(("sum", "avg", "stddev", "stddev_pop"), values, [])
 
 
 @pytest.mark.parametrize("text", ["", "[]", "abc", "1 1 0 0 0 -7 1", "1 1 0 0 0 999999999 1"])
@@ -129,11 +154,26 @@ def test_any_text_may_stand_for_a_partial_sum(text: str) -> None:
     dictionary = Dictionary()
     ends = np.full(1, FOREVER, np.int64)
     calls: tuple[tuple[Function, int | None], ...] = (("sum_partial", 0), ("avg_partial", 0))
-    whole = AggregateOperator(AggregateRows((), calls, (0, 1)), 1, dictionary)
-    codes = codes_of([text], ends, dictionary).reshape(1, -1)
+    deviations: tuple[tuple[Function, int | None], ...] = (("stddev_partial", 0),)
+    for of in (calls, (*calls, *deviations)):
+        operator = AggregateRows((), of, tuple(range(len(of))))
+        whole = AggregateOperator(operator, 1, dictionary)
+        codes = codes_of([text], ends, dictionary).reshape(1, -1)
+        whole.process([Batch(codes, np.zeros_like(ends), ends)], True)
+        (row,) = _said(whole.advance(FOREVER, True), dictionary)
+        assert row[:2] in {(None, None), (0.0, 0.0)}
+        assert row[2:-2] in {(), (0.0,)}
+
+
+def test_a_part_with_more_values_than_squares_has_no_deviation() -> None:
+    """The text of no partial sum: its squares are less than the square of its sum."""
+    dictionary = Dictionary()
+    ends = np.full(1, FOREVER, np.int64)
+    whole = AggregateOperator(AggregateRows((), (("stddev_partial", 0),), (0,)), 1, dictionary)
+    codes = codes_of(["2 0 0 0 7 69 1"], ends, dictionary).reshape(1, -1)
     whole.process([Batch(codes, np.zeros_like(ends), ends)], True)
     (row,) = _said(whole.advance(FOREVER, True), dictionary)
-    assert row[:-2] in {(None, None), (0.0, 0.0)}
+    assert row[0] == 0.0
 
 
 def test_a_result_out_of_range_is_missing() -> None:
@@ -156,6 +196,73 @@ def test_min_max_and_count_distinct_follow_removals(values: list[Any], seed: Any
     assert different == len(set(map(_order, left)))
 
 
+PERCENTILES = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.9, 0.999999999, 1.0])
+
+
+@given(
+    values=st.lists(VALUES | NUMBERS, max_size=60),
+    percentile=PERCENTILES,
+    seed=st.randoms(use_true_random=False),
+)
+@examples(200)
+def test_percentiles_follow_removals(values: list[Any], percentile: float, seed: Any) -> None:
+    gone = [i for i in range(len(values)) if seed.random() < 0.6]
+    seed.shuffle(gone)
+    left = [v for i, v in enumerate(values) if i not in set(gone) and _order(v)[0] == 0]
+    calls: list[tuple[Function, float]] = [
+        ("percentile_cont", percentile),
+        ("percentile_disc", percentile),
+    ]
+    between, nearest = _last_row(calls, values, gone)
+    ordered = sorted(left, key=lambda value: (value, isinstance(value, float)))
+    if not left:
+        assert (between, nearest) == (None, None)
+        return
+    share = Fraction(str(percentile))
+    at_most = [k for k in range(len(left)) if k + 1 >= share * len(left)]
+    assert (type(nearest), nearest) == (type(ordered[at_most[0]]), ordered[at_most[0]])
+    place, rest = divmod(share * (len(left) - 1), 1)
+    ends = [ordered[place], ordered[place + 1]] if rest else [ordered[place]]
+    if any(isinstance(end, float) and math.isinf(end) for end in ends):
+        assert between is None
+    else:
+        exact = [Fraction(end) for end in ends]
+        assert between == float(exact[0] + rest * (exact[-1] - exact[0]))
+
+
+def test_percentiles_of_changing_values_are_those_of_each_instant() -> None:
+    """The place of a percentile follows a long run of additions and removals."""
+    seed, dictionary = Random(5), Dictionary()
+    held: list[tuple[int, float]] = []
+    calls: tuple[Call, ...] = (
+        ("percentile_disc", 1, 0.5),
+        ("percentile_cont", 1, 0.3),
+        ("stddev", 1),
+    )
+    operator = AggregateOperator(AggregateRows((), calls, (0, 1, 2)), 2, dictionary)
+    rows: list[Any] = []
+    expected: dict[int, Any] = {}
+    for ts in range(300):
+        if held and seed.random() < (0.3 if ts < 150 else 0.7):
+            row, ends = held.pop(seed.randrange(len(held))), ~FOREVER
+        else:
+            row, ends = (ts, seed.choice([seed.randrange(9), seed.random() * 9])), FOREVER
+            held.append(row)
+        codes = np.array([codes_of([v], np.array([FOREVER]), dictionary) for v in row])
+        rows.append(operator.process([Batch(codes, np.array([ts]), np.array([ends]))], True))
+        values = sorted(value for _, value in held)
+        if values:
+            exact, place = list(map(Fraction, values)), Fraction(3, 10) * (len(values) - 1)
+            after = exact[min(int(place) + 1, len(exact) - 1)]
+            between = exact[int(place)] + (place - int(place)) * (after - exact[int(place)])
+            spread = statistics.stdev(values) if len(values) > 1 else 0.0
+            expected[ts] = (values[(len(values) - 1) // 2], float(between), spread)
+    rows.append(operator.advance(FOREVER, True))
+    said = _said(merged(rows), dictionary)
+    for ts, row in expected.items():
+        assert [tuple(of[:3]) for of in said if of[-2] <= ts < of[-1]] == [row]
+
+
 @given(values=st.lists(VALUES, max_size=60), seed=st.randoms(use_true_random=False))
 @examples(100)
 def test_lists_follow_removals(values: list[Any], seed: Any) -> None:
@@ -169,6 +276,12 @@ def test_lists_follow_removals(values: list[Any], seed: Any) -> None:
     assert [(type(v), v) for v in all_of_them] == [(type(v), v) for v in ordered]
     places = [k for k, v in enumerate(ordered) if not k or _order(ordered[k - 1]) != _order(v)]
     assert each_once == [ordered[k] for k in places]
+
+
+@pytest.mark.parametrize("percentile", [-0.1, 1.5, 0.0000000001, math.nan])
+def test_a_percentile_has_a_number_from_0_to_1(percentile: float) -> None:
+    with pytest.raises(ValueError, match="from 0 to 1"):
+        AggregateRows((), (("percentile_cont", 0, percentile),), (0,)).output_width([1])
 
 
 @pytest.mark.parametrize("call", [("latest", 0), ("max", 0, 1), ("latest", 0, 2)])

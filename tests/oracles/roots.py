@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -19,11 +20,14 @@ Binding = Mapping[str, Any]
 @dataclass(frozen=True)
 class Agg:
     """``function(argument)``: ``count`` (of rows without an argument), ``count distinct``, ``sum``,
-    ``avg``, ``min``, ``max``, ``collect``, ``collect distinct`` or ``latest``, which has a time."""
+    ``avg``, ``min``, ``max``, ``collect``, ``collect distinct``, ``stddev``, ``stddev_pop``,
+    ``latest``, which has a time, or ``percentile_cont`` and ``percentile_disc``, which have a
+    number."""
 
     function: str
     argument: Expr | None = None
     time: Expr | None = None
+    percentile: float | None = None
 
 
 def values_of_column(of: Expr | Agg) -> tuple[Expr, ...]:
@@ -55,6 +59,7 @@ def column_text(of: Column) -> str:
     function, _, distinct = of.function.partition(" ")
     argument = "*" if of.argument is None else expr_text(of.argument)
     argument += "" if of.time is None else f", {expr_text(of.time)}"
+    argument += "" if of.percentile is None else f", {of.percentile}"
     return f"{function}({f'{distinct} ' if distinct else ''}{argument})"
 
 
@@ -78,11 +83,11 @@ def aggregated(
             groups.setdefault((kinds, key), []).append(arguments)
     rows: set[Row] = set()
     for (_, key), several in groups.items():
-        calls = [c.function for c in columns[0] if isinstance(c, Agg)]
+        calls = [c for c in columns[0] if isinstance(c, Agg)]
         found_of = iter(
             [
-                _of(f, [v for v in own if v is not None])
-                for f, own in zip(calls, zip(*several, strict=True), strict=True)
+                _of(call.function, [v for v in own if v is not None], call.percentile)
+                for call, own in zip(calls, zip(*several, strict=True), strict=True)
             ]
         )
         keys = iter(key)
@@ -127,7 +132,7 @@ def _argument(of: Agg, binding: Binding) -> Any:
     return None if time is None else (time, found)
 
 
-def _of(function: str, values: list[Any]) -> Any:
+def _of(function: str, values: list[Any], percentile: float | None = None) -> Any:
     match function:
         case "count":
             return len(values)
@@ -145,11 +150,16 @@ def _of(function: str, values: list[Any]) -> Any:
         case "collect distinct":
             different = {_order(v): v for v in sorted(values, key=_exactly, reverse=True)}
             return _json(sorted(different.values(), key=_order))
-        case "sum partial" | "avg partial":  # the values of parts are their values
-            return _of(function.split(maxsplit=1)[0], [v for part in values for v in part])
+        case "sum partial" | "avg partial" | "stddev partial" | "stddev_pop partial":
+            # the values of parts are their values
+            return _of(function.removesuffix(" partial"), [v for part in values for v in part])
     values = [v for v in values if _order(v)[0] == 0]
-    if function == "partial sum":
+    if function in ("partial sum", "partial squares"):
         return tuple(values)
+    if function in ("stddev", "stddev_pop"):
+        return _deviation(values, sample=function == "stddev")
+    if percentile is not None:
+        return _percentile(function, sorted(values, key=_exactly), Fraction(str(percentile)))
     if not values:
         return None
     total = sum(map(Fraction, values), Fraction(0))
@@ -158,6 +168,34 @@ def _of(function: str, values: list[Any]) -> Any:
     if any(isinstance(v, float) for v in values):
         return _rounded(total)
     return int(total) if -(2**63) <= total < 2**63 else None
+
+
+def _deviation(values: list[int | float], *, sample: bool) -> float | None:
+    """Python's own deviation, which is exact and rounded once."""
+    if any(isinstance(v, float) and math.isinf(v) for v in values):
+        return None
+    if len(values) < 2:
+        return 0.0
+    try:
+        return statistics.stdev(values) if sample else statistics.pstdev(values)
+    except OverflowError:
+        return None
+
+
+def _percentile(function: str, values: list[int | float], share: Fraction) -> int | float | None:
+    """``percentile_disc`` is the first value that the share does not exceed; ``percentile_cont``
+    the point at the share of the way from the first value to the last one."""
+    if not values:
+        return None
+    if function == "percentile_disc":
+        ranks = (k for k in range(len(values)) if Fraction(k + 1, len(values)) >= share)
+        return values[next(ranks)]
+    place = share * (len(values) - 1)
+    rest = place - int(place)
+    parts = [(values[int(place)], 1 - rest), *([(values[int(place) + 1], rest)] if rest else [])]
+    if any(isinstance(v, float) and math.isinf(v) for v, _ in parts):
+        return None
+    return _rounded(sum((Fraction(v) * part for v, part in parts), Fraction(0)))
 
 
 def _order(of: Any) -> tuple[int, Any]:

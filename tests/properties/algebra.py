@@ -7,6 +7,7 @@ plans of a memo.
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -190,20 +191,17 @@ def _grouped(
     output: Sequence[int],
     rows: set[Row],
 ) -> set[Row]:
-    columns = [*keys, *(column for _, column, *_ in calls)]
-    functions = [None for _ in keys] + [function.replace("_", " ") for function, *_ in calls]
-    times = [None for _ in keys] + [AggregateCall(*call).by for call in calls]
-    head: list[Column] = []
-    for place in output:
-        column, function = columns[place], functions[place]
-        of = None if column is None else Vert(str(column))
-        if function is not None:
-            time = times[place]
-            head.append(Agg(function, of, None if time is None else Vert(str(time))))
-        elif of is not None:
-            head.append(of)
+    columns: list[Column] = [Vert(str(key)) for key in keys]
+    columns += map(_aggregate, map(AggregateCall.read, calls))
+    head = [columns[place] for place in output]
     bindings = [{str(i): x for i, x in enumerate(row)} for row in rows]
     return aggregated([head], [bindings])
+
+
+def _aggregate(call: AggregateCall) -> Agg:
+    function = re.sub("(?<=^partial)_|_(?=distinct$|partial$)", " ", call.function)
+    of, time = (None if column is None else Vert(str(column)) for column in (call.column, call.by))
+    return Agg(function, of, time, call.percentile)
 
 
 def _parts(keys: Sequence[int], calls: Sequence[Call], rows: set[Row]) -> set[Row]:

@@ -34,6 +34,7 @@ EDGES = (Atom("a", X, Y, "e"), Atom("b", Y, Z))
 COUNTS = (("n", Agg("count")), ("c", Agg("count", Prop("e", "n"))))
 ENDS = (("n", Agg("min", Prop("e", "n"))), ("c", Agg("max", Vert("y"))))
 SUMS = (("n", Agg("sum", Prop("e", "n"))), ("c", Agg("avg", Prop("e", "r"))))
+SPREADS = (("n", Agg("stddev", Prop("e", "n"))), ("c", Agg("stddev_pop", Prop("e", "r"))))
 PAIRS = Rule("Pairs", ("x", "z", "n"), EDGES, (), COUNTS[:1])
 
 RULES: dict[str, tuple[tuple[Rule, ...], Emit | None]] = {
@@ -46,6 +47,11 @@ RULES: dict[str, tuple[tuple[Rule, ...], Emit | None]] = {
     "least and greatest of a join": ((Rule("Answer", ("z", "n", "c"), EDGES, (), ENDS),), None),
     "sums and means of a join": ((Rule("Answer", ("z", "n", "c"), EDGES, (), SUMS),), None),
     "sums and means without keys": ((Rule("Answer", ("n", "c"), EDGES, (), SUMS),), None),
+    "deviations of a join": ((Rule("Answer", ("z", "n", "c"), EDGES, (), SPREADS),), None),
+    "deviations without keys, reported": (
+        (Rule("Answer", ("n", "c"), EDGES, (), SPREADS),),
+        Emit("snapshot", 3),
+    ),
     "reported": ((Rule("Answer", ("n", "x"), EDGES, (), COUNTS[:1]),), Emit("snapshot", 3)),
     "sums reported": ((Rule("Answer", ("n", "c"), EDGES, (), SUMS),), Emit("exit", 3)),
     "new values reported": ((Rule("Answer", ("n",), EDGES, (), COUNTS[:1]),), Emit("entering", 2)),

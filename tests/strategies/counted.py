@@ -77,7 +77,7 @@ def _calls(vertices: Sequence[str], named: Sequence[str]) -> st.SearchStrategy[A
     ]
     if named:
         edge = st.sampled_from(named)
-        functions = st.sampled_from(["sum", "count", "min", "avg", "count distinct"])
+        functions = st.sampled_from(["sum", "count", "min", "avg", "count distinct", "stddev"])
         calls.append(st.builds(Agg, functions, st.builds(Prop, edge, st.sampled_from(["n", "ts"]))))
         calls.append(st.builds(Agg, st.just("count"), edge.map(Vert)))
         time = st.builds(Prop, edge, st.just("ts"))

@@ -31,8 +31,17 @@ COMPUTED: dict[str, list[Expr]] = {
 }
 """The columns of each kind: integers, numbers, strings and truth values."""
 AGGREGATED: dict[str, list[Agg]] = {
-    "n": [Agg("count"), Agg("count"), Agg("count distinct", Vert("y")), Agg("sum", Prop("e", "n"))],
-    "r": [Agg("avg", Prop("e", "n")), Agg("sum", Prop("e", "r"))],
+    "n": [
+        Agg("count"),
+        Agg("count"),
+        Agg("count distinct", Vert("y")),
+        Agg("sum", Prop("e", "n")),
+        Agg("percentile_disc", Prop("e", "n"), percentile=0.75),
+    ],
+    "r": [
+        *[Agg("avg", Prop("e", "n")), Agg("sum", Prop("e", "r"))],
+        *[Agg("stddev", Prop("e", "r")), Agg("percentile_cont", Prop("e", "n"), percentile=0.5)],
+    ],
     "s": [Agg("min", Prop("e", "s")), Agg("latest", Prop("e", "s"), Prop("e", "ts"))],
     "b": [Agg("max", Prop("e", "b"))],
 }

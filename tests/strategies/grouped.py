@@ -11,8 +11,9 @@ from tests.oracles.query import Atom, Rule, Var
 from tests.oracles.roots import Agg, Column, Emit
 from tests.strategies.properties import PROPERTIES, with_values
 from tests.strategies.queries import TEXT_VERTICES, Case, bodies, cases_of
+from tests.strategies.roots import NUMERIC
 
-FUNCTIONS = ["count", "count", "sum", "avg", "min", "max", "count distinct"]
+FUNCTIONS = ["count", "count", "sum", "avg", "min", "max", "count distinct", "stddev", "stddev_pop"]
 
 
 @st.composite
@@ -31,7 +32,7 @@ def grouped_joins(draw: st.DrawFn) -> Case:
     of = draw(st.sampled_from(edges)) if edges else None  # most functions are of one atom
     for k, function in enumerate(draw(st.lists(st.sampled_from(FUNCTIONS), min_size=1))[:3]):
         argument: Expr | None = None
-        if function in ("sum", "avg"):
+        if function in NUMERIC:
             argument = Prop(of, draw(st.sampled_from(["n", "r"]))) if of else Lit(2)
         elif function != "count" or draw(st.booleans()):
             vertex = st.sampled_from(vertices).map(Vert)

@@ -18,7 +18,11 @@ from tests.strategies.queries import Case
 FUNCTIONS = [
     *["count", "count", "count distinct", "sum", "avg", "min", "max"],
     *["collect", "collect distinct", "latest"],
+    *["stddev", "stddev_pop", "percentile_cont", "percentile_disc"],
 ]
+NUMERIC = {"sum", "avg", "stddev", "stddev_pop", "percentile_cont", "percentile_disc"}
+"""The functions of numbers alone."""
+PERCENTILES = (0.0, 0.1, 0.5, 0.75, 0.99, 1.0)
 MODES = st.sampled_from(["entering", "exit", "snapshot"])
 
 
@@ -63,11 +67,22 @@ def root_cases(draw: st.DrawFn, longest: int = 24, *, aggregates: bool = False) 
     return replace(case, query=replace(query, rules=tuple(changed), emit=emit))
 
 
-def _shape(draw: st.DrawFn) -> list[str]:
+Shape = tuple[str, float | None]
+"""A key or the function of an aggregate, with the number of a percentile."""
+
+
+def _shape(draw: st.DrawFn) -> list[Shape]:
     """The kinds of the columns, keys or aggregates, which all rules of the answer share."""
-    keys = ["key"] * draw(st.sampled_from([0, 1, 1, 2]))
-    calls = draw(st.lists(st.sampled_from(FUNCTIONS), min_size=1, max_size=3))
+    keys: list[Shape] = [("key", None)] * draw(st.sampled_from([0, 1, 1, 2]))
+    names = draw(st.lists(st.sampled_from(FUNCTIONS), min_size=1, max_size=3))
+    calls = [(name, draw(percentiles(name))) for name in names]
     return draw(st.permutations([*keys, *calls]))
+
+
+def percentiles(function: str) -> st.SearchStrategy[float | None]:
+    """The number of a percentile; None for another function."""
+    is_percentile = function.startswith("percentile")
+    return st.sampled_from(PERCENTILES) if is_percentile else st.none()
 
 
 def _with_computed(draw: st.DrawFn, rule: Rule, integers: bool) -> Rule:
@@ -81,11 +96,11 @@ def _with_computed(draw: st.DrawFn, rule: Rule, integers: bool) -> Rule:
     )
 
 
-def _aggregated(draw: st.DrawFn, rule: Rule, shape: list[str], integers: bool) -> Rule:
+def _aggregated(draw: st.DrawFn, rule: Rule, shape: list[Shape], integers: bool) -> Rule:
     names: list[str] = []
     properties: list[tuple[str, Column]] = []
     vertices = [*_vertices(rule), *values_of(rule)]
-    for i, what in enumerate(shape):
+    for i, (what, percentile) in enumerate(shape):
         if what == "key" and vertices and draw(st.integers(0, 2)):
             free = [name for name in vertices if name not in names]
             if free:
@@ -97,9 +112,9 @@ def _aggregated(draw: st.DrawFn, rule: Rule, shape: list[str], integers: bool) -
             continue
         argument: Expr | None = None
         if what != "count" or draw(st.booleans()):
-            argument = draw(_values(rule, integers, numbers=what in ("sum", "avg")))
+            argument = draw(_values(rule, integers, numbers=what in NUMERIC))
         time = draw(_times(rule, integers)) if what == "latest" else None
-        properties.append((f"q{i}", Agg(what, argument, time)))
+        properties.append((f"q{i}", Agg(what, argument, time, percentile)))
     return replace(rule, variables=tuple(names), properties=tuple(properties))
 
 
