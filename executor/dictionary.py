@@ -30,6 +30,8 @@ from .values import Values, bits_of, missing, plain, string_buffers
 _SMALLEST = 64
 _SMALLEST_HEAP = 1024
 _LARGEST_STRING_ARRAY = 2**31 - 1
+_MOST_ENTRIES: Final = 2**31
+"""Codes fit into 32 bits with a sign: operators hold them so."""
 _NAMES = {
     kernel.STRING: "string",
     kernel.INTEGER: "integer",
@@ -67,6 +69,7 @@ class Dictionary:
 
         Raises:
             ValueError: for a type that is not a value type.
+            OverflowError: for more than 2³¹ different values that are valid at once.
         """
         values = plain(values)
         if len(values) != len(expiries):
@@ -117,6 +120,11 @@ class Dictionary:
 
     def _enlarge_entries(self) -> None:
         length = 2 * len(self._entries)
+        if length > _MOST_ENTRIES:
+            raise OverflowError(
+                f"more than {_MOST_ENTRIES:,} different values are valid at once in one process; "
+                "shorten the windows, or run the plan on more partitions"
+            )
         self._entries = enlarged(self._entries, length)
         self._index = np.full(capacity_for(length), EMPTY, np.int64)
         kernel.reindex(self._h, self._entries, self._index)

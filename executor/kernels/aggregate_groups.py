@@ -13,9 +13,9 @@ from typing import NamedTuple
 from ..batch import FOREVER, IntArray
 from . import exact_sums, ordered
 from .compiling import kernel
-from .expiring import EXPIRING_FIELDS, FIRST_OWN, Expiring
+from .expiring import Expiring, is_full
 from .ordered import BITS, KIND, LEFT, RIGHT, Nodes
-from .rows import EXPIRY, SET_FIELDS, Rows, append, find_value, hash_in, row_at
+from .rows import SET_FIELDS, Rows, append, find_value, hash_in, row_at
 from .stops import DONE, GROUPS_FULL, LIMBS_FULL, NODES_FULL, SWEEP_DUE
 from .store import COUNT
 from .tables import EMPTY
@@ -60,9 +60,8 @@ none."""
 TEXT = STRING + 1
 """The kind of lists and partial sums, beside those of the dictionary."""
 
-GROUP = FIRST_OWN
-"""The field of a value with its group."""
-VALUE_FIELDS = EXPIRING_FIELDS
+GROUP, VALUE_FIELDS = range(2)
+"""The field of a value with its group, and the number of such fields."""
 
 
 class Aggregates(NamedTuple):
@@ -95,7 +94,7 @@ class Aggregates(NamedTuple):
 def full(state: Aggregates) -> int:
     """The array that may not have enough space for another row of a batch; DONE if all have."""
     h, groups, calls = state.header, state.groups, state.calls.shape[0]
-    if state.values.held.header[COUNT] == state.values.held.rows.shape[0]:
+    if is_full(state.values):
         return SWEEP_DUE
     if groups.header[COUNT] == groups.rows.shape[0]:
         return GROUPS_FULL
@@ -130,13 +129,13 @@ def change(state: Aggregates, group: int, row: int, sign: int) -> None:
     groups, width = state.groups, state.groups.columns.shape[0]
     groups.rows[group, width + ROWS] += sign
     mark(state, group)
-    entries, held = state.bags.entries, state.values.held.rows
+    entries, columns = state.bags.entries, state.values.columns
     for call in range(state.calls.shape[0]):
         at = width + GROUP_FIELDS + call * STATE_FIELDS
         function, column = state.calls[call, FUNCTION], state.calls[call, COLUMN]
         kind, bits = BOOLEAN, 1
         if column != EMPTY:
-            kind, bits = _kind_and_bits(entries, held[row, column])
+            kind, bits = _kind_and_bits(entries, columns[row, column])
         if kind == MISSING:
             continue
         if function == COUNTED:
@@ -149,7 +148,7 @@ def change(state: Aggregates, group: int, row: int, sign: int) -> None:
             if kind == STRING:
                 _add_part(state, group, at, bits, sign)
         elif function == LATEST:
-            _change_pair(state, group, at, kind, bits, held[row, state.calls[call, TIME]], sign)
+            _change_pair(state, group, at, kind, bits, columns[row, state.calls[call, TIME]], sign)
         else:
             used, root = state.bags.header[ordered.USED], groups.rows[group, at + LINK]
             exact = function in (COLLECTED, DIFFERENT)
@@ -205,9 +204,8 @@ def change_expiry(state: Aggregates, row: int, sign: int) -> None:
     renewal = state.header[RENEWAL]
     if renewal == 0:
         return
-    groups, held = state.groups, state.values.held
-    width, own = groups.columns.shape[0], held.columns.shape[0]
-    expiry, group = held.rows[row, own + EXPIRY], held.rows[row, own + GROUP]
+    groups, width = state.groups, state.groups.columns.shape[0]
+    expiry, group = state.values.until[row], state.values.own[row, GROUP]
     until = FOREVER if expiry >= FOREVER - renewal else (expiry // renewal + 1) * renewal
     root = groups.rows[group, width + EXPIRIES]
     if sign > 0:

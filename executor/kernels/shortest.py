@@ -12,18 +12,21 @@ from typing import NamedTuple
 from ..batch import IntArray
 from .compiling import kernel
 from .expiring import (
+    TOP,
     Expiring,
     dequeue,
     dequeue_first,
     enqueue,
     extend,
     first_expiry,
+    is_full,
+    is_valid,
     new_row,
+    remove,
     row_of,
 )
-from .rows import Input, remove
+from .rows import Input
 from .stops import DONE, OUT_FULL, OVER_BUDGET, SPACE_FULL, SWEEP_DUE
-from .store import COUNT
 from .tables import EMPTY
 
 # The header of the edges: the current row of the batch, and whether the valid edges have changed
@@ -88,10 +91,9 @@ class Search(NamedTuple):
 @kernel
 def take(values: Expiring, batch: Input, until: int, header: IntArray) -> int:
     """Takes the rows of a batch that begin at ``until`` at the latest."""
-    held = values.held
     while header[ROW] < batch.ts.shape[0] and batch.ts[header[ROW]] <= until:
         i = header[ROW]
-        if held.header[COUNT] == held.rows.shape[0]:
+        if is_full(values):
             return SWEEP_DUE
         row = row_of(values, batch.columns, i)
         if batch.exp[i] >= 0:
@@ -102,7 +104,7 @@ def take(values: Expiring, batch: Input, until: int, header: IntArray) -> int:
                 extend(values, row, batch.exp[i])
         elif row != EMPTY:
             dequeue(values, row)
-            remove(held, row)
+            remove(values, row)
             header[CHANGED] = 1
         header[ROW] += 1
     return DONE
@@ -113,7 +115,7 @@ def expire(values: Expiring, now: int, header: IntArray) -> int:
     """Drops the edges that expired at or before ``now``; returns the next expiry."""
     first = first_expiry(values)
     while first <= now:
-        remove(values.held, dequeue_first(values))
+        remove(values, dequeue_first(values))
         header[CHANGED] = 1
         first = first_expiry(values)
     return first
@@ -122,11 +124,12 @@ def expire(values: Expiring, now: int, header: IntArray) -> int:
 @kernel
 def copy_edges(values: Expiring, edges: IntArray) -> None:
     """Copies the valid edges to ``edges``, int64[3, edges]."""
-    rows, queue = values.held.rows, values.queue
-    for place in range(edges.shape[1]):
-        row = queue[place + 1, 1]
-        for j in range(3):
-            edges[j, place] = rows[row, j]
+    place = 0
+    for row in range(values.header[TOP]):
+        if is_valid(values, row):
+            for j in range(3):
+                edges[j, place] = values.columns[row, j]
+            place += 1
 
 
 @kernel

@@ -88,7 +88,7 @@ class RetractingAggregate:
         for call, fields in zip(calls, self._calls, strict=True):
             fields[layout.FUNCTION] = _FUNCTIONS[call.function]
             fields[layout.COLUMN : layout.COLUMN + len(call.columns)] = call.columns
-        self._values = ValidValues(width)
+        self._values = ValidValues(width, layout.VALUE_FIELDS)
         self._groups = Groups(len(operator.keys), len(calls))
         self._bags = Bags()
         self._sums = ExactSums()

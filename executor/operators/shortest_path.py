@@ -128,7 +128,7 @@ class ShortestPathOperator:
             StepBudgetError: if the paths from one vertex exceed the plan's budget of steps.
         """
         path = self._path
-        edges: IntArray = np.empty((3, int(self._held.queue[0, 0])), np.int64)
+        edges: IntArray = np.empty((3, self._held.entries), np.int64)
         kernel.copy_edges(self._held.expiring, edges)
         vertices, graph = self._graph(edges)
         self._codes = [vertices]
