@@ -22,6 +22,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from .batch import FOREVER, Batch, IntArray
+from .kernels import composed
 from .kernels import vertices as kernel
 from .kernels.tables import EMPTY, capacity_for, enlarged
 from .schedule import Schedule
@@ -30,6 +31,8 @@ from .values import Values, bits_of, missing, plain, string_buffers
 _SMALLEST = 64
 _SMALLEST_HEAP = 1024
 _LARGEST_STRING_ARRAY = 2**31 - 1
+_MOST_ENTRIES: Final = 2**31
+"""Codes fit into 32 bits with a sign: operators hold them so."""
 _NAMES = {
     kernel.STRING: "string",
     kernel.INTEGER: "integer",
@@ -56,6 +59,7 @@ class Dictionary:
         self._entries: IntArray = np.empty((_SMALLEST, kernel.ENTRY_FIELDS), np.int64)
         self._index: IntArray = np.full(capacity_for(_SMALLEST), EMPTY, np.int64)
         self._heap: NDArray[np.uint8] = np.empty(_SMALLEST_HEAP, np.uint8)
+        self._lists: IntArray = np.empty((0, composed.LIST_FIELDS), np.int64)
         self._schedule = Schedule()
         self._has_others = False
 
@@ -67,6 +71,7 @@ class Dictionary:
 
         Raises:
             ValueError: for a type that is not a value type.
+            OverflowError: for more than 2³¹ different values that are valid at once.
         """
         values = plain(values)
         if len(values) != len(expiries):
@@ -107,19 +112,53 @@ class Dictionary:
         while status := kernel.encode_strings(
             self._h, offsets, data, expiries, self._entries, self._index, self._heap, codes
         ):
+            row = self._h[kernel.ROW]
             if status == kernel.ENTRIES_FULL:
                 self._enlarge_entries()
-            else:
-                row = self._h[kernel.ROW]
-                need = int(self._h[kernel.HEAP_TOP] + offsets[row + 1] - offsets[row])
-                self._heap = enlarged(self._heap, max(2 * len(self._heap), need))
+                continue
+            table = self.arrays(0, int(offsets[row + 1] - offsets[row]))
+            if status == kernel.LIST_FOUND:
+                composed.write_out(table, codes[row])
         return codes
 
     def _enlarge_entries(self) -> None:
         length = 2 * len(self._entries)
+        if length > _MOST_ENTRIES:
+            raise OverflowError(
+                f"more than {_MOST_ENTRIES:,} different values are valid at once in one process; "
+                "shorten the windows, or run the plan on more partitions"
+            )
         self._entries = enlarged(self._entries, length)
         self._index = np.full(capacity_for(length), EMPTY, np.int64)
         kernel.reindex(self._h, self._entries, self._index)
+
+    def arrays(self, entries: int, text: int) -> kernel.Table:
+        """The arrays for kernels that add strings, with room for more.
+
+        They are valid until the next call that encodes or purges.
+
+        Args:
+            entries: the number of strings that the kernel may add.
+            text: the bytes that it may write.
+        """
+        while self.entries + entries > len(self._entries):
+            self._enlarge_entries()
+        need = int(self._h[kernel.HEAP_TOP]) + text
+        if need > len(self._heap):
+            self._heap = enlarged(self._heap, max(2 * len(self._heap), need))
+        lists = int(self._h[kernel.LISTS]) + entries
+        if lists > len(self._lists):
+            self._lists = enlarged(self._lists, max(2 * len(self._lists), lists))
+        return self._table
+
+    @property
+    def _table(self) -> kernel.Table:
+        return kernel.Table(self._h, self._entries, self._index, self._heap, self._lists)
+
+    def _write_out(self) -> None:
+        """Gives all composed strings their bytes."""
+        if self._h[kernel.LISTS]:
+            composed.write_out_all(self.arrays(0, int(composed.bytes_of_lists(self._table))))
 
     def constant(self, value: str | int | float | None) -> int:
         """The code of a constant in a query; the entry never expires."""
@@ -155,12 +194,14 @@ class Dictionary:
     @property
     def strings(self) -> NDArray[np.uint8]:
         """The bytes of strings, for kernels that compare values; valid as long as :attr:`table`."""
+        self._write_out()
         return self._heap
 
     @property
     def table(self) -> IntArray:
         """The entries by code (fields of :mod:`headrace.executor.kernels.vertices`), for kernels
         that compare values; valid until the next call that encodes or purges."""
+        self._write_out()
         return self._entries
 
     def _lengths(self, codes: IntArray) -> IntArray:
@@ -173,8 +214,11 @@ class Dictionary:
         """
         partition_of = np.zeros(len(codes), np.int64)
         if partitions > 1:
+            self._write_out()
             codes = np.require(codes, np.int64, ["C", "W"])
-            kernel.place_codes(self._entries, codes, partitions, partition_of)
+            heap = self._heap.view()
+            heap.flags.writeable = False  # kernels are compiled for read-only bytes
+            kernel.place_codes(self._entries, heap, codes, partitions, partition_of)
         return partition_of
 
     def decode(self, codes: IntArray) -> pa.Array[Any]:
@@ -228,7 +272,7 @@ class Dictionary:
         offsets = np.empty(len(codes) + 1, np.int64)
         kernel.string_offsets(self._entries, codes, offsets)
         data = np.empty(offsets[-1], np.uint8)
-        kernel.copy_strings(self._entries, self._heap, codes, offsets, data)
+        composed.copy_strings(self._table, codes, offsets, data)
         if len(data) > _LARGEST_STRING_ARRAY:
             return pa.LargeStringArray.from_buffers(
                 len(codes), pa.py_buffer(offsets.data), pa.py_buffer(data.data)
@@ -244,6 +288,7 @@ class Dictionary:
 
     def purge(self, now: int) -> None:
         """Frees the entries that expired at or before ``now`` less the lag."""
+        composed.keep_lists(self._table, now - self._lag)
         held, lasting, latest = kernel.give_back(self._h, self._entries, now - self._lag)
         self._index = np.full_like(self._index, EMPTY)
         kernel.reindex(self._h, self._entries, self._index)
@@ -261,7 +306,7 @@ class Dictionary:
     @property
     def nbytes(self) -> int:
         """Bytes of memory held."""
-        return self._entries.nbytes + self._index.nbytes + self._heap.nbytes
+        return sum(array.nbytes for array in self._table)
 
 
 def _kind_of(kind: pa.DataType) -> int:

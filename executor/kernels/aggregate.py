@@ -7,6 +7,7 @@ are closed: each changed group has compared its aggregates with its *open* row.
 from __future__ import annotations
 
 from ..batch import FOREVER, IntArray
+from . import expiring
 from .aggregate_groups import (
     change,
     change_expiry,
@@ -81,7 +82,7 @@ def take(state: Aggregates, batch: Input, keys: IntArray, out: IntArray) -> int:
             row = new_row(values, batch.columns, i)
             enqueue(values, row, batch.exp[i])
             group = group_of(state, keys, i)
-            values.held.rows[row, values.held.columns.shape[0] + GROUP] = group
+            values.own[row, GROUP] = group
             change(state, group, row, 1)
             change_expiry(state, row, 1)
         h[ROW] += 1
@@ -91,10 +92,9 @@ def take(state: Aggregates, batch: Input, keys: IntArray, out: IntArray) -> int:
 @kernel
 def _leave(state: Aggregates, row: int) -> None:
     """Takes a value that is no longer valid out of its group and of the store."""
-    held = state.values.held
     change_expiry(state, row, -1)
-    change(state, held.rows[row, held.columns.shape[0] + GROUP], row, -1)
-    remove(held, row)
+    change(state, state.values.own[row, GROUP], row, -1)
+    expiring.remove(state.values, row)
 
 
 # -- time passes -----------------------------------------------------------------------------------

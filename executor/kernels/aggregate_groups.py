@@ -56,8 +56,9 @@ from .aggregate_layout import (
 from .aggregate_sums import add_number, add_part
 from .compiling import kernel
 from .deviations import deviation
+from .expiring import is_full
 from .ordered import BITS, KIND, LEFT, RIGHT
-from .rows import EXPIRY, append, find_value, hash_in, row_at
+from .rows import append, find_value, hash_in, row_at
 from .stops import DONE, GROUPS_FULL, LIMBS_FULL, NODES_FULL, SWEEP_DUE
 from .store import COUNT
 from .tables import EMPTY
@@ -68,7 +69,7 @@ from .vertices import BOOLEAN, INTEGER, LENGTH, MISSING, NUMBER, START, STRING
 def full(state: Aggregates) -> int:
     """The array that may not have enough space for another row of a batch; DONE if all have."""
     h, groups, calls = state.header, state.groups, state.calls.shape[0]
-    if state.values.held.header[COUNT] == state.values.held.rows.shape[0]:
+    if is_full(state.values):
         return SWEEP_DUE
     if groups.header[COUNT] == groups.rows.shape[0]:
         return GROUPS_FULL
@@ -106,13 +107,13 @@ def change(state: Aggregates, group: int, row: int, sign: int) -> None:
     groups, width = state.groups, state.groups.columns.shape[0]
     groups.rows[group, width + ROWS] += sign
     mark(state, group)
-    entries, held = state.bags.entries, state.values.held.rows
+    entries, columns = state.bags.entries, state.values.columns
     for call in range(state.calls.shape[0]):
         at = width + GROUP_FIELDS + call * STATE_FIELDS
         function, column = state.calls[call, FUNCTION], state.calls[call, COLUMN]
         kind, bits = BOOLEAN, 1
         if column != EMPTY:
-            kind, bits = _kind_and_bits(entries, held[row, column])
+            kind, bits = _kind_and_bits(entries, columns[row, column])
         if kind == MISSING:
             continue
         if function == COUNTED:
@@ -135,7 +136,7 @@ def change(state: Aggregates, group: int, row: int, sign: int) -> None:
             if kind in (INTEGER, NUMBER):
                 _change_ranks(state, group, at, kind, bits, sign)
         elif function == LATEST:
-            _change_pair(state, group, at, kind, bits, held[row, state.calls[call, TIME]], sign)
+            _change_pair(state, group, at, kind, bits, columns[row, state.calls[call, TIME]], sign)
         else:
             used, root = state.bags.header[ordered.USED], groups.rows[group, at + LINK]
             exact = function in (COLLECTED, DIFFERENT)
@@ -205,9 +206,8 @@ def change_expiry(state: Aggregates, row: int, sign: int) -> None:
     renewal = state.header[RENEWAL]
     if renewal == 0:
         return
-    groups, held = state.groups, state.values.held
-    width, own = groups.columns.shape[0], held.columns.shape[0]
-    expiry, group = held.rows[row, own + EXPIRY], held.rows[row, own + GROUP]
+    groups, width = state.groups, state.groups.columns.shape[0]
+    expiry, group = state.values.until[row], state.values.own[row, GROUP]
     until = FOREVER if expiry >= FOREVER - renewal else (expiry // renewal + 1) * renewal
     root = groups.rows[group, width + EXPIRIES]
     if sign > 0:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..batch import IntArray
-from .expiring import EXPIRING_FIELDS, FIRST_OWN, Expiring
+from .expiring import Expiring
 from .ordered import Nodes
 from .rows import SET_FIELDS, Rows
 from .vertices import STRING
@@ -64,9 +64,8 @@ of a percentile in billionths; EMPTY for none."""
 TEXT = STRING + 1
 """The kind of lists and partial sums, beside those of the dictionary."""
 
-GROUP = FIRST_OWN
-"""The field of a value with its group."""
-VALUE_FIELDS = EXPIRING_FIELDS
+GROUP, VALUE_FIELDS = range(2)
+"""The field of a value with its group, and the number of such fields."""
 
 
 class Aggregates(NamedTuple):

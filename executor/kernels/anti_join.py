@@ -18,16 +18,18 @@ from typing import NamedTuple
 from ..batch import IntArray
 from .compiling import kernel
 from .expiring import (
-    FIRST_OWN,
     Expiring,
     dequeue,
     dequeue_first,
     enqueue,
     extend,
     first_expiry,
+    is_full,
     is_valid,
     new_row,
+    remove,
     row_of,
+    row_with,
 )
 from .rows import (
     EXPIRY,
@@ -36,11 +38,9 @@ from .rows import (
     Input,
     Rows,
     append,
-    find_row,
     find_value,
     first_of,
     hash_in,
-    remove,
     row_at,
 )
 from .stops import DONE, EDGES_FULL, OUT_FULL, RIGHT_SWEEP_DUE, SWEEP_DUE
@@ -59,7 +59,7 @@ _BETWEEN, _APPLY_RIGHT, _APPLY_LEFT, _KEYS_READ, _KEYS_EXPIRED, _ROWS_READ = ran
 OPEN = SET_FIELDS
 LEFT_FIELDS = SET_FIELDS + 1
 
-_WAS_MATCHED = FIRST_OWN
+_WAS_MATCHED, KEY_FIELDS = range(2)
 """The field of a key that says whether it was matched after the last instant that changed it."""
 
 
@@ -140,13 +140,13 @@ def _apply_right(state: AntiJoins, right: Input) -> bool:
     h, keys = state.header, state.keys
     for j in range(h[ROW], h[RIGHT_END]):
         h[ROW] = j
+        if is_full(keys):
+            return False
         row, expiry = row_of(keys, right.columns, j), right.exp[j]
         if expiry < 0:
             if row != EMPTY and is_valid(keys, row):
                 dequeue(keys, row)
         elif row == EMPTY:
-            if keys.held.header[COUNT] == keys.held.rows.shape[0]:
-                return False
             enqueue(keys, new_row(keys, right.columns, j), expiry)
         elif is_valid(keys, row):
             extend(keys, row, expiry)
@@ -184,7 +184,6 @@ def _apply_left(state: AntiJoins, left: Input) -> bool:
 def _compare_keys(state: AntiJoins, right: Input, out: IntArray) -> bool:
     """Compares the left rows of each key that was read and is matched now, or not any more."""
     h, keys, held = state.header, state.keys, state.held
-    rows, width = keys.held.rows, keys.held.columns.shape[0]
     while True:
         if not _visit(state, out):
             return False
@@ -196,13 +195,13 @@ def _compare_keys(state: AntiJoins, right: Input, out: IntArray) -> bool:
         if row == EMPTY:
             continue
         matched = is_valid(keys, row)
-        was = rows[row, width + _WAS_MATCHED] != 0
-        rows[row, width + _WAS_MATCHED] = 1 if matched else 0
+        was = keys.own[row, _WAS_MATCHED] != 0
+        keys.own[row, _WAS_MATCHED] = 1 if matched else 0
         if not matched:
-            remove(keys.held, row)
+            remove(keys, row)
         if matched != was:
-            hashed = hash_in(right.columns, j, keys.held.columns)
-            h[PARTNER] = first_of(held, right.columns, j, keys.held.columns, hashed)
+            hashed = hash_in(right.columns, j, keys.numbers)
+            h[PARTNER] = first_of(held, right.columns, j, keys.numbers, hashed)
             h[MATCHED] = 1 if matched else 0
 
 
@@ -216,11 +215,11 @@ def _expire_keys(state: AntiJoins, out: IntArray) -> bool:
         if first_expiry(keys) > h[NOW]:
             return True
         row = dequeue_first(keys)
-        for j in range(keys.held.columns.shape[0]):
-            state.key[j, 0] = keys.held.rows[row, j]
-        remove(keys.held, row)
-        hashed = hash_in(state.key, 0, keys.held.columns)
-        h[PARTNER] = first_of(state.held, state.key, 0, keys.held.columns, hashed)
+        for j in range(keys.columns.shape[1]):
+            state.key[j, 0] = keys.columns[row, j]
+        remove(keys, row)
+        hashed = hash_in(state.key, 0, keys.numbers)
+        h[PARTNER] = first_of(state.held, state.key, 0, keys.numbers, hashed)
         h[MATCHED] = 0
 
 
@@ -240,18 +239,15 @@ def _visit(state: AntiJoins, out: IntArray) -> bool:
 @kernel
 def _compare_rows(state: AntiJoins, left: Input, out: IntArray) -> bool:
     """Compares each left row that was read; False if ``out`` is full."""
-    h, held, keys = state.header, state.held, state.keys.held
+    h, held, keys = state.header, state.held, state.keys
     for i in range(h[ROW], h[LEFT_END]):
         h[ROW] = i
         hashed = hash_in(left.columns, i, held.columns)
         row = row_at(held.values, find_value(held, left.columns, i, hashed))
         if row == EMPTY:
             continue
-        hashed = hash_in(left.columns, i, held.key_columns)
-        slot = find_row(
-            keys.values, keys.rows, keys.columns, left.columns, i, held.key_columns, hashed
-        )
-        if not _compare(state, row, row_at(keys.values, slot) != EMPTY, out):
+        key = row_with(keys, left.columns, i, held.key_columns)
+        if not _compare(state, row, key != EMPTY, out):
             return False
     return True
 

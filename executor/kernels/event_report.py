@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..batch import IntArray
 from .compiling import kernel
-from .expiring import dequeue_first, first_expiry, is_valid, new_row, row_of
+from .expiring import TOP, dequeue_first, first_expiry, is_full, is_valid, new_row, row_of
 from .report import (
     NEXT,
     PLACE,
@@ -21,7 +21,6 @@ from .report import (
 )
 from .rows import Input
 from .stops import DONE, OUT_FULL, SWEEP_DUE
-from .store import COUNT
 from .tables import EMPTY
 
 
@@ -31,13 +30,13 @@ def take(state: Report, ticks: IntArray, rows: Input, out: IntArray) -> int:
 
     ``ticks`` are in order; the header has the position of the next.
     """
-    h, held = state.header, state.values.held
+    h = state.header
     while h[ROW] < rows.ts.shape[0]:
         i = h[ROW]
         stop = pass_time(state, ticks, rows.ts[i], out)
         if stop != DONE:
             return stop
-        if held.header[COUNT] == held.rows.shape[0]:
+        if is_full(state.values):
             return SWEEP_DUE
         change(state, rows, i)
         h[ROW] += 1
@@ -78,10 +77,11 @@ def clear(state: Report) -> None:
     while h[REPORTED] > 0:
         h[REPORTED] -= 1
         row = state.reported[h[REPORTED]]
-        _set_unreported(state, row)
+        values.own[row, PLACE] = 0
         touch(state, row)
-    for place in range(1, values.queue[0, 0] + 1):
-        touch(state, values.queue[place, 1])
+    for row in range(values.header[TOP]):
+        if is_valid(values, row):
+            touch(state, row)
     k = 0
     while k < h[TOUCHED]:
         row = state.touched[k]
@@ -92,18 +92,11 @@ def clear(state: Report) -> None:
 
 
 @kernel
-def _set_unreported(state: Report, row: int) -> None:
-    held = state.values.held
-    held.rows[row, held.columns.shape[0] + PLACE] = 0
-
-
-@kernel
 def restore(state: Report, columns: IntArray) -> int:
     """Puts values into the last report, after :func:`clear`."""
     h, values = state.header, state.values
-    held = values.held
     while h[ROW] < columns.shape[1]:
-        if held.header[COUNT] == held.rows.shape[0]:
+        if is_full(state.values):
             return SWEEP_DUE
         row = row_of(values, columns, h[ROW])
         if row == EMPTY:

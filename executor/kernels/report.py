@@ -7,22 +7,20 @@ from typing import NamedTuple
 from ..batch import FOREVER, IntArray
 from .compiling import kernel
 from .expiring import (
-    EXPIRING_FIELDS,
-    FIRST_OWN,
-    SECOND_OWN,
     Expiring,
     dequeue,
     dequeue_first,
     enqueue,
     extend,
     first_expiry,
+    is_full,
     is_valid,
     new_row,
+    remove,
     row_of,
 )
-from .rows import Input, remove
+from .rows import Input
 from .stops import DONE, OUT_FULL, SWEEP_DUE
-from .store import COUNT
 from .tables import EMPTY
 
 # The header: the current row of the batch; the results written, and the space needed for more; the
@@ -37,8 +35,7 @@ LEFT = 0
 
 # Fields of a value: its places in the last report and among the values that changed since, each
 # from 1, or 0.
-PLACE, _TOUCHED_AT = FIRST_OWN, SECOND_OWN
-VALUE_FIELDS = EXPIRING_FIELDS
+PLACE, _TOUCHED_AT, VALUE_FIELDS = range(3)
 
 
 class Report(NamedTuple):
@@ -72,14 +69,14 @@ def next_tick(time: int, start: int, period: int) -> int:
 @kernel
 def take(state: Report, batch: Input, out: IntArray) -> int:
     """Takes the rows of a batch, and writes the reports before the largest ts."""
-    h, held = state.header, state.values.held
+    h = state.header
     while h[ROW] < batch.ts.shape[0]:
         i = h[ROW]
         if h[STARTED] == 0 or batch.ts[i] != h[AT]:
             stop = pass_time(state, batch.ts[i], out)
             if stop != DONE:
                 return stop
-        if held.header[COUNT] == held.rows.shape[0]:
+        if is_full(state.values):
             return SWEEP_DUE
         change(state, batch, i)
         h[ROW] += 1
@@ -137,50 +134,46 @@ def _next(state: Report) -> int:
 @kernel
 def touch(state: Report, row: int) -> None:
     """Notes that the validity of a value may have changed."""
-    h, held = state.header, state.values.held
-    at = held.columns.shape[0] + _TOUCHED_AT
-    if held.rows[row, at] == 0:
+    h, own = state.header, state.values.own
+    if own[row, _TOUCHED_AT] == 0:
         state.touched[h[TOUCHED]] = row
         h[TOUCHED] += 1
-        held.rows[row, at] = h[TOUCHED]
+        own[row, _TOUCHED_AT] = h[TOUCHED]
 
 
 @kernel
 def is_reported(state: Report, row: int) -> bool:
     """Whether the last report has a value."""
-    held = state.values.held
-    return held.rows[row, held.columns.shape[0] + PLACE] != 0
+    return state.values.own[row, PLACE] != 0
 
 
 @kernel
 def put_into_report(state: Report, row: int) -> None:
     """Adds a value to those of the last report."""
-    h, held = state.header, state.values.held
+    h = state.header
     state.reported[h[REPORTED]] = row
     h[REPORTED] += 1
-    held.rows[row, held.columns.shape[0] + PLACE] = h[REPORTED]
+    state.values.own[row, PLACE] = h[REPORTED]
 
 
 @kernel
 def forget(state: Report, row: int) -> None:
     """Drops a value that is neither valid nor reported."""
-    h, held = state.header, state.values.held
-    at = held.columns.shape[0] + _TOUCHED_AT
-    place = held.rows[row, at]
+    h, own = state.header, state.values.own
+    place = own[row, _TOUCHED_AT]
     if place != 0:
         last = state.touched[h[TOUCHED] - 1]
         state.touched[place - 1] = last
-        held.rows[last, at] = place
+        own[last, _TOUCHED_AT] = place
         h[TOUCHED] -= 1
-    remove(held, row)
+    remove(state.values, row)
 
 
 @kernel
 def report(state: Report, tick: int, until: int, out: IntArray) -> bool:
     """Writes the report of a tick, with ``until`` as expiry; False if there is no space for it."""
     h, values = state.header, state.values
-    held = values.held
-    rows, width = held.rows, held.columns.shape[0]
+    own = values.own
     while first_expiry(values) <= tick:
         touch(state, dequeue_first(values))
     h[NEED] = h[TOUCHED] + (h[REPORTED] if h[MODE] == SNAPSHOT else 0)
@@ -188,7 +181,7 @@ def report(state: Report, tick: int, until: int, out: IntArray) -> bool:
         return False
     for k in range(h[TOUCHED]):
         row = state.touched[k]
-        rows[row, width + _TOUCHED_AT] = 0
+        own[row, _TOUCHED_AT] = 0
         valid, reported = is_valid(values, row), is_reported(state, row)
         if valid and not reported:
             put_into_report(state, row)
@@ -196,13 +189,13 @@ def report(state: Report, tick: int, until: int, out: IntArray) -> bool:
                 _write(state, row, tick, until, out)
         elif reported and not valid:
             last = state.reported[h[REPORTED] - 1]
-            state.reported[rows[row, width + PLACE] - 1] = last
-            rows[last, width + PLACE] = rows[row, width + PLACE]
+            state.reported[own[row, PLACE] - 1] = last
+            own[last, PLACE] = own[row, PLACE]
             h[REPORTED] -= 1
             if h[MODE] == EXIT or h[MODE] == CHANGES:
                 _write(state, row, tick, LEFT if h[MODE] == CHANGES else until, out)
         if not valid:
-            remove(held, row)
+            remove(values, row)
     h[TOUCHED] = 0
     if h[MODE] == SNAPSHOT:
         for k in range(h[REPORTED]):
@@ -212,9 +205,9 @@ def report(state: Report, tick: int, until: int, out: IntArray) -> bool:
 
 @kernel
 def _write(state: Report, row: int, tick: int, until: int, out: IntArray) -> None:
-    h, held = state.header, state.values.held
-    width = held.columns.shape[0]
+    h, columns = state.header, state.values.columns
+    width = columns.shape[1]
     for j in range(width):
-        out[j, h[OUT]] = held.rows[row, j]
+        out[j, h[OUT]] = columns[row, j]
     out[width, h[OUT]], out[width + 1, h[OUT]] = tick, until
     h[OUT] += 1

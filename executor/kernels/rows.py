@@ -218,7 +218,7 @@ def _held_until(held: Rows, row: int) -> int:
 
 
 @kernel
-def _slot_of(index: IntArray, hashed: int, row: int) -> int:
+def slot_of(index: IntArray, hashed: int, row: int) -> int:
     """The slot of a row that the index has under a hash."""
     mask = index.shape[0] - 1
     slot, entry = hashed & mask, (hashed << ROW_BITS) | row
@@ -228,7 +228,7 @@ def _slot_of(index: IntArray, hashed: int, row: int) -> int:
 
 
 @kernel
-def _vacate(index: IntArray, slot: int) -> None:
+def vacate(index: IntArray, slot: int) -> None:
     """Frees a slot, and moves the entries behind it to where a look-up meets them."""
     mask = index.shape[0] - 1
     free, at = slot, (slot + 1) & mask
@@ -264,11 +264,11 @@ def unlink(held: Rows, row: int) -> None:
         rows[before, width + NEXT] = after
     else:
         key_hash = _hash_held(rows, row, held.key_columns)
-        slot = _slot_of(keys, key_hash, row)
+        slot = slot_of(keys, key_hash, row)
         if after != EMPTY:
             keys[slot] = (key_hash << ROW_BITS) | after
         else:
-            _vacate(keys, slot)
+            vacate(keys, slot)
     rows[row, width + PREVIOUS], rows[row, width + NEXT] = ALONE, EMPTY
 
 
@@ -305,7 +305,7 @@ def _same_key(held: Rows, one: int, other: int) -> bool:
 def remove(held: Rows, row: int) -> None:
     """Takes a row out of the indexes and its chain; its place is free."""
     h, rows, values, width = held.header, held.rows, held.values, held.columns.shape[0]
-    _vacate(values, _slot_of(values, _hash_of_value(held, row), row))
+    vacate(values, slot_of(values, _hash_of_value(held, row), row))
     if h[HAS_CHAINS] != 0 and rows[row, width + PREVIOUS] != ALONE:
         unlink(held, row)
     rows[row, width + PREVIOUS], rows[row, width + NEXT] = FREED, h[FREE]

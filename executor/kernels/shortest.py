@@ -3,6 +3,10 @@
 The edges are values (:mod:`headrace.executor.kernels.expiring`) of three columns: input, source and
 target. A snapshot is a graph of *arcs*: steps over an edge along its direction or against it, by
 the vertex at which they begin. The search runs over the product of vertices and states.
+
+Paths are counted before any is made. So it is known whether they are too many, and that there is
+room for all paths of a root. Only paths to nodes that lead to a result are made
+(:mod:`headrace.executor.kernels.path_tree`).
 """
 
 from __future__ import annotations
@@ -12,37 +16,47 @@ from typing import NamedTuple
 from ..batch import IntArray
 from .compiling import kernel
 from .expiring import (
+    TOP,
     Expiring,
     dequeue,
     dequeue_first,
     enqueue,
     extend,
     first_expiry,
+    is_full,
+    is_valid,
     new_row,
+    remove,
     row_of,
 )
-from .rows import Input, remove
+from .path_tree import (
+    BACK_ARC,
+    BACK_NEXT,
+    BACK_NODE,
+    NEED,
+    NODE_BACK,
+    NODE_COUNT,
+    NODE_DISTANCE,
+    NODE_ENDS,
+    NODE_STATE,
+    NODE_VERTEX,
+    OUT,
+    ROOT,
+    Texts,
+    count_paths,
+    encode,
+    grow,
+)
+from .rows import Input
 from .stops import DONE, OUT_FULL, OVER_BUDGET, SPACE_FULL, SWEEP_DUE
-from .store import COUNT
 from .tables import EMPTY
 
 # The header of the edges: the current row of the batch, and whether the valid edges have changed
 # since the last search.
 ROW, CHANGED, EDGES_HEADER_FIELDS = range(3)
 
-# The header of a search: the next root; the rows and the steps written; the work.
-ROOT, OUT, STEPS, WORK, HEADER_FIELDS = range(5)
-
 # What a search writes of each pair: its length alone, one path, or all paths.
 LENGTHS, ONE_PATH, ALL_PATHS = range(3)
-
-# A result: the first and the last vertex, and the length.
-RESULT_FIELDS = 3
-
-# A node that is reached: its vertex, its state, its distance from the root, and its first arc back.
-NODE_VERTEX, NODE_STATE, NODE_DISTANCE, NODE_BACK, NODE_FIELDS = range(5)
-# An arc back: the place of the node that it comes from, its number, and the next arc of the node.
-BACK_NODE, BACK_ARC, BACK_NEXT, BACK_FIELDS = range(4)
 
 
 class Graph(NamedTuple):
@@ -55,6 +69,7 @@ class Graph(NamedTuple):
         next_state: int64[states, symbols]: the state after a symbol, or EMPTY.
         accepting: for each state, 1 if it accepts.
         roots: the vertices from which paths begin.
+        codes: the code of each vertex.
     """
 
     starts: IntArray
@@ -63,6 +78,7 @@ class Graph(NamedTuple):
     next_state: IntArray
     accepting: IntArray
     roots: IntArray
+    codes: IntArray
 
 
 class Search(NamedTuple):
@@ -74,7 +90,8 @@ class Search(NamedTuple):
         nodes: int64[vertices * states, NODE_FIELDS]: the reached nodes, nearest first.
         back: int64[arcs of the product, BACK_FIELDS]; one row without paths.
         found: int64[vertices]: the length of the paths to a vertex, or EMPTY.
-        path: int64[longest path + 1]: the arcs of the path that is written, from its end.
+        tree: int64[paths of a root, TREE_FIELDS]: the paths from a root.
+        texts: the texts of paths; without any where a result is a length alone.
     """
 
     header: IntArray
@@ -82,16 +99,16 @@ class Search(NamedTuple):
     nodes: IntArray
     back: IntArray
     found: IntArray
-    path: IntArray
+    tree: IntArray
+    texts: Texts
 
 
 @kernel
 def take(values: Expiring, batch: Input, until: int, header: IntArray) -> int:
     """Takes the rows of a batch that begin at ``until`` at the latest."""
-    held = values.held
     while header[ROW] < batch.ts.shape[0] and batch.ts[header[ROW]] <= until:
         i = header[ROW]
-        if held.header[COUNT] == held.rows.shape[0]:
+        if is_full(values):
             return SWEEP_DUE
         row = row_of(values, batch.columns, i)
         if batch.exp[i] >= 0:
@@ -102,7 +119,7 @@ def take(values: Expiring, batch: Input, until: int, header: IntArray) -> int:
                 extend(values, row, batch.exp[i])
         elif row != EMPTY:
             dequeue(values, row)
-            remove(held, row)
+            remove(values, row)
             header[CHANGED] = 1
         header[ROW] += 1
     return DONE
@@ -113,7 +130,7 @@ def expire(values: Expiring, now: int, header: IntArray) -> int:
     """Drops the edges that expired at or before ``now``; returns the next expiry."""
     first = first_expiry(values)
     while first <= now:
-        remove(values.held, dequeue_first(values))
+        remove(values, dequeue_first(values))
         header[CHANGED] = 1
         first = first_expiry(values)
     return first
@@ -122,11 +139,12 @@ def expire(values: Expiring, now: int, header: IntArray) -> int:
 @kernel
 def copy_edges(values: Expiring, edges: IntArray) -> None:
     """Copies the valid edges to ``edges``, int64[3, edges]."""
-    rows, queue = values.held.rows, values.queue
-    for place in range(edges.shape[1]):
-        row = queue[place + 1, 1]
-        for j in range(3):
-            edges[j, place] = rows[row, j]
+    place = 0
+    for row in range(values.header[TOP]):
+        if is_valid(values, row):
+            for j in range(3):
+                edges[j, place] = values.columns[row, j]
+            place += 1
 
 
 @kernel
@@ -150,23 +168,40 @@ def counting_sort(keys: IntArray, order: IntArray, counts: IntArray, out: IntArr
 
 
 @kernel
-def search(
-    graph: Graph, state: Search, writes: int, budget: int, out: IntArray, steps: IntArray
-) -> int:
-    """Writes the results of all roots from the next one on, and the arcs of their steps.
+def search(graph: Graph, state: Search, writes: int, budget: int, until: int, out: IntArray) -> int:
+    """Writes the results of all roots from the next one on.
 
-    A root whose results do not fit is searched again after its results of before are dropped.
+    A root for whose results there is no room is searched again.
+
+    Args:
+        graph: the snapshot.
+        state: the arrays of the search.
+        writes: LENGTHS, ONE_PATH or ALL_PATHS.
+        budget: the most steps of the paths from a root.
+        until: the time until which the texts of paths are needed.
+        out: int64[width, rows]: the codes of the ends, and of texts in the rows that ``texts``
+            names; the length, which is not a code, in another row.
     """
     h = state.header
     while h[ROOT] < graph.roots.shape[0]:
-        root, rows, written = graph.roots[h[ROOT]], h[OUT], h[STEPS]
-        h[WORK] = 0
+        root = graph.roots[h[ROOT]]
         reached = _reach(graph, state, root, writes)
-        stop = _write_all(graph, state, root, reached, writes, budget, out, steps)
+        rows, paths, stop = _choose(graph, state, reached, writes), 0, DONE
+        if writes != LENGTHS:
+            rows, paths = count_paths(state.nodes, state.back, reached, budget)
+            if rows == EMPTY:
+                stop = OVER_BUDGET
+            elif paths > state.tree.shape[0]:
+                stop, h[NEED] = SPACE_FULL, paths
+        if stop == DONE and h[OUT] + rows > out.shape[1]:
+            stop, h[NEED] = OUT_FULL, rows
+        if stop == DONE and writes != LENGTHS:
+            grow(state.tree, state.nodes, state.back, reached, graph.ends.shape[0] + root)
+            stop = encode(state.tree, state.nodes, reached, paths, state.texts, until, h, out)
+        if stop == DONE:
+            _write(graph, state, root, reached, out)
         _forget(state, reached, graph.accepting.shape[0])
         if stop != DONE:
-            if stop != OVER_BUDGET:
-                h[OUT], h[STEPS] = rows, written
             return stop
         h[ROOT] += 1
     return DONE
@@ -221,72 +256,36 @@ def _forget(state: Search, reached: int, states: int) -> None:
 
 
 @kernel
-def _write_all(
-    graph: Graph,
-    state: Search,
-    root: int,
-    reached: int,
-    writes: int,
-    budget: int,
-    out: IntArray,
-    steps: IntArray,
-) -> int:
-    """Writes a result for each vertex that a path reaches, or for each shortest path to it."""
-    h, nodes, found = state.header, state.nodes, state.found
+def _choose(graph: Graph, state: Search, reached: int, writes: int) -> int:
+    """Marks the nodes at which results end; returns how many there are."""
+    nodes, found, chosen = state.nodes, state.found, 0
+    nodes[0, NODE_ENDS], nodes[0, NODE_COUNT] = 0, 1
     for node in range(1, reached):
         vertex, distance = nodes[node, NODE_VERTEX], nodes[node, NODE_DISTANCE]
+        nodes[node, NODE_ENDS], nodes[node, NODE_COUNT] = 0, 1
         if graph.accepting[nodes[node, NODE_STATE]] == 0:
             continue
         if found[vertex] != EMPTY and (writes != ALL_PATHS or found[vertex] != distance):
             continue
         found[vertex] = distance
-        if writes == LENGTHS:
-            if h[OUT] == out.shape[1]:
-                return OUT_FULL
-            _write_row(h, root, vertex, distance, out)
-            continue
-        stop = _write_paths(state, root, node, budget, out, steps)
-        if stop != DONE:
-            return stop
-    return DONE
+        nodes[node, NODE_ENDS] = 1
+        chosen += 1
+    return chosen
 
 
 @kernel
-def _write_paths(
-    state: Search, root: int, last: int, budget: int, out: IntArray, steps: IntArray
-) -> int:
-    """Writes each path back from a node to the root: all combinations of its arcs."""
-    h, nodes, back, path = state.header, state.nodes, state.back, state.path
-    length = nodes[last, NODE_DISTANCE]
-    # path[k] is the arc that enters the path's vertex k + 1 steps before its end.
-    depth = 0
-    path[0] = nodes[last, NODE_BACK]
-    while depth >= 0:
-        if path[depth] == EMPTY:
-            depth -= 1
-            if depth >= 0:
-                path[depth] = back[path[depth], BACK_NEXT]
+def _write(graph: Graph, state: Search, root: int, reached: int, out: IntArray) -> None:
+    """Writes the ends and the length of each result."""
+    h, nodes, lengths = state.header, state.nodes, state.texts.length_row
+    at = h[OUT]
+    for node in range(1, reached):
+        if nodes[node, NODE_ENDS] == 0:
             continue
-        if depth + 1 < length:
-            depth += 1
-            path[depth] = nodes[back[path[depth - 1], BACK_NODE], NODE_BACK]
-            continue
-        h[WORK] += length
-        if h[WORK] > budget:
-            return OVER_BUDGET
-        if h[OUT] == out.shape[1]:
-            return OUT_FULL
-        if h[STEPS] + length > steps.shape[0]:
-            return SPACE_FULL
-        for k in range(length):
-            steps[h[STEPS] + length - 1 - k] = back[path[k], BACK_ARC]
-        h[STEPS] += length
-        _write_row(h, root, nodes[last, NODE_VERTEX], length, out)
-        path[depth] = back[path[depth], BACK_NEXT]
-    return DONE
-
-
-@kernel
-def _write_row(h: IntArray, root: int, vertex: int, length: int, out: IntArray) -> None:
-    out[0, h[OUT]], out[1, h[OUT]], out[2, h[OUT]] = root, vertex, length
-    h[OUT] += 1
+        source, target = graph.codes[root], graph.codes[nodes[node, NODE_VERTEX]]
+        distance = nodes[node, NODE_DISTANCE]
+        for _ in range(nodes[node, NODE_COUNT]):
+            out[0, at], out[1, at] = source, target
+            if lengths != EMPTY:
+                out[lengths, at] = distance
+            at += 1
+    h[OUT] = at

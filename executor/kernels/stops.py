@@ -24,4 +24,5 @@ from __future__ import annotations
     GROUPS_FULL,
     LIMBS_FULL,
     LISTS_DUE,  # lists have to be written before the changes of an instant are closed
-) = range(18)
+    TEXTS_FULL,  # the dictionary has no room for the texts of a kernel
+) = range(19)

@@ -28,22 +28,20 @@ from ..batch import IntArray
 from . import ordered
 from .compiling import kernel
 from .expiring import (
-    EXPIRING_FIELDS,
-    FIRST_OWN,
-    SECOND_OWN,
     Expiring,
     dequeue,
     dequeue_first,
     enqueue,
     extend,
     first_expiry,
+    is_full,
     is_valid,
     new_row,
+    remove,
     row_of,
 )
-from .rows import EXPIRY, Input, remove
+from .rows import Input
 from .stops import DONE, OUT_FULL, SWEEP_DUE
-from .store import COUNT
 from .tables import EMPTY
 from .vertices import BOOLEAN, INTEGER, LENGTH, MISSING, START, STRING
 
@@ -61,11 +59,7 @@ _BETWEEN, _APPLY, _EXPIRE, _COMPARE = range(4)
 # it is not valid; whether it changed at the present instant; the expiry of its open row, 0 without
 # one; its prefix; and its position in the other heap of a first row, positive among the shown,
 # negative among the skipped, 0 in neither.
-_PLACE, _IS_CHANGED, _OPEN, _PREFIX, _SIDE, ROW_FIELDS = (
-    FIRST_OWN, SECOND_OWN, *range(EXPIRING_FIELDS, EXPIRING_FIELDS + 4),
-)  # fmt: skip
-OWN_FIELDS = ROW_FIELDS - EXPIRING_FIELDS
-"""The fields beyond those of a value with an expiry."""
+_PLACE, _IS_CHANGED, _OPEN, _PREFIX, _SIDE, ROW_FIELDS = range(6)
 
 FIRST, REST, SKIPPED, SHOWN = 0, 1, 2, 3
 """The heaps; the last two only with an offset."""
@@ -142,10 +136,10 @@ def _begin(state: Tops, batch: Input, until: int) -> bool:
 def _apply(state: Tops, batch: Input) -> bool:
     """Takes the rows of the instant; False if the store is full."""
     h, values = state.header, state.values
-    held = values.held
-    width = held.columns.shape[0]
     for i in range(h[ROW], h[END]):
         h[ROW] = i
+        if is_full(values):
+            return False
         row, expiry = row_of(values, batch.columns, i), batch.exp[i]
         if expiry < 0:
             if row != EMPTY and is_valid(values, row):
@@ -157,11 +151,8 @@ def _apply(state: Tops, batch: Input) -> bool:
                 _mark(state, row)
         else:
             if row == EMPTY:
-                if held.header[COUNT] == held.rows.shape[0]:
-                    return False
                 row = new_row(values, batch.columns, i)
-                held.rows[row, width + _OPEN] = held.rows[row, width + _SIDE] = 0
-                held.rows[row, width + _PREFIX] = _prefix(state, row)
+                values.own[row, _PREFIX] = _prefix(state, row)
             enqueue(values, row, expiry)
             _enter(state, row)
     return True
@@ -173,13 +164,12 @@ def _compare(state: Tops, out: IntArray) -> bool:
 
     Removes the rows that are not valid.
     """
-    h, held = state.header, state.values.held
-    rows, width, now = held.rows, held.columns.shape[0], h[NOW]
+    h, values, own, now = state.header, state.values, state.values.own, state.header[NOW]
     for k in range(h[COMPARED], h[CHANGED]):
         h[COMPARED] = k
         row = state.changed[k]
-        opened = rows[row, width + _OPEN]
-        expiry = rows[row, width + EXPIRY] if _is_shown(state, row) else 0
+        opened = own[row, _OPEN]
+        expiry = values.until[row] if _is_shown(state, row) else 0
         if opened <= now:
             opened = 0
         if expiry != opened:
@@ -189,18 +179,18 @@ def _compare(state: Tops, out: IntArray) -> bool:
                 _write(state, row, ~opened, out)
             if expiry != 0:
                 _write(state, row, expiry, out)
-        rows[row, width + _OPEN], rows[row, width + _IS_CHANGED] = expiry, 0
-        if not is_valid(state.values, row):
-            remove(held, row)
+        own[row, _OPEN], own[row, _IS_CHANGED] = expiry, 0
+        if not is_valid(values, row):
+            remove(values, row)
     return True
 
 
 @kernel
 def _write(state: Tops, row: int, exp: int, out: IntArray) -> None:
-    h, held = state.header, state.values.held
-    width = held.columns.shape[0]
+    h, columns = state.header, state.values.columns
+    width = columns.shape[1]
     for j in range(width):
-        out[j, h[OUT]] = held.rows[row, j]
+        out[j, h[OUT]] = columns[row, j]
     out[width, h[OUT]], out[width + 1, h[OUT]] = h[NOW], exp
     h[OUT] += 1
 
@@ -211,16 +201,15 @@ def _write(state: Tops, row: int, exp: int, out: IntArray) -> None:
 @kernel
 def _is_shown(state: Tops, row: int) -> bool:
     """Whether a row is a result."""
-    width = state.values.held.columns.shape[0]
     place = _PLACE if state.header[OFFSET] == 0 else _SIDE
-    return state.values.held.rows[row, width + place] > 0
+    return state.values.own[row, place] > 0
 
 
 @kernel
 def _enter(state: Tops, row: int) -> None:
     """Puts a row that became valid into its heap; the last of the first rows may go to the rest."""
     h, heaps = state.header, state.heaps
-    prefix = state.values.held.rows[row, state.values.held.columns.shape[0] + _PREFIX]
+    prefix = state.values.own[row, _PREFIX]
     if h[FIRSTS] < h[KEPT]:
         _push(state, FIRST, prefix, row)
         _include(state, prefix, row)
@@ -238,10 +227,9 @@ def _enter(state: Tops, row: int) -> None:
 @kernel
 def _leave(state: Tops, row: int) -> None:
     """Takes a row that is not valid any more out of its heap; the first of the rest may move up."""
-    h, held = state.header, state.values.held
-    width = held.columns.shape[0]
-    place = held.rows[row, width + _PLACE]
-    held.rows[row, width + _PLACE] = 0
+    h, own = state.header, state.values.own
+    place = own[row, _PLACE]
+    own[row, _PLACE] = 0
     if place > 0:
         _take(state, FIRST, place)
         _exclude(state, row)
@@ -252,8 +240,8 @@ def _leave(state: Tops, row: int) -> None:
             _include(state, prefix, first)
     else:
         _take(state, REST, -place)
-    if held.rows[row, width + _IS_CHANGED] == 0:
-        remove(held, row)
+    if own[row, _IS_CHANGED] == 0:
+        remove(state.values, row)
 
 
 @kernel
@@ -277,13 +265,12 @@ def _include(state: Tops, prefix: int, row: int) -> None:
 @kernel
 def _exclude(state: Tops, row: int) -> None:
     """Takes a row that left the first heap out of the skipped or the shown rows."""
-    h, held = state.header, state.values.held
-    width = held.columns.shape[0]
+    h, own = state.header, state.values.own
     if h[OFFSET] == 0:
         _mark(state, row)
         return
-    side = held.rows[row, width + _SIDE]
-    held.rows[row, width + _SIDE] = 0
+    side = own[row, _SIDE]
+    own[row, _SIDE] = 0
     if side > 0:
         _take(state, SHOWN, side)
         _mark(state, row)
@@ -298,9 +285,9 @@ def _exclude(state: Tops, row: int) -> None:
 
 @kernel
 def _mark(state: Tops, row: int) -> None:
-    at = state.values.held.columns.shape[0] + _IS_CHANGED
-    if state.values.held.rows[row, at] == 0:
-        state.values.held.rows[row, at] = 1
+    own = state.values.own
+    if own[row, _IS_CHANGED] == 0:
+        own[row, _IS_CHANGED] = 1
         state.changed[state.header[CHANGED]] = row
         state.header[CHANGED] += 1
 
@@ -353,10 +340,9 @@ def _move_down(state: Tops, side: int, at: int, prefix: int, row: int) -> None:
 
 @kernel
 def _place(state: Tops, side: int, at: int, prefix: int, row: int) -> None:
-    held = state.values.held
     state.heaps[side, at, 0], state.heaps[side, at, 1] = prefix, row
     place = _PLACE if side in (FIRST, REST) else _SIDE
-    held.rows[row, held.columns.shape[0] + place] = at if side in (FIRST, SHOWN) else -at
+    state.values.own[row, place] = at if side in (FIRST, SHOWN) else -at
 
 
 @kernel
@@ -375,7 +361,7 @@ def _is_before(state: Tops, prefix: int, row: int, other_prefix: int, other: int
     """Whether a row comes before another one."""
     if prefix != other_prefix:
         return prefix < other_prefix
-    rows, entries = state.values.held.rows, state.texts.entries
+    rows, entries = state.values.columns, state.texts.entries
     for k in range(state.order.shape[0]):
         column, descends = state.order[k, 0], state.order[k, 1] != 0
         code, other_code = rows[row, column], rows[other, column]
@@ -405,7 +391,7 @@ def _prefix(state: Tops, row: int) -> int:
     if state.order.shape[0] == 0:
         return 0
     entries = state.texts.entries
-    code = state.values.held.rows[row, state.order[0, 0]]
+    code = state.values.columns[row, state.order[0, 0]]
     kind, bits = min(entries[code, LENGTH], STRING), entries[code, START]
     if kind == MISSING:
         return _LAST

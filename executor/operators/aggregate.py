@@ -98,7 +98,7 @@ class RetractingAggregate:
             fields[layout.COLUMN : layout.COLUMN + len(call.columns)] = call.columns
             if call.percentile is not None:
                 fields[layout.PERCENTILE] = percentile_units(call.percentile)
-        self._values = ValidValues(width)
+        self._values = ValidValues(width, layout.VALUE_FIELDS)
         self._groups = Groups(len(operator.keys), len(calls))
         self._bags = Bags()
         squares = any(call.function in _OF_SQUARES for call in calls)

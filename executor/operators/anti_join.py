@@ -42,7 +42,7 @@ class AntiJoinOperator:
         shared = join.shared
         self._keys_of_right = [right.index(variable) for variable in shared]
         self._held = LeftRows(len(left), tuple(left.index(variable) for variable in shared))
-        self._keys = ValidValues(len(shared))
+        self._keys = ValidValues(len(shared), kernel.KEY_FIELDS)
         self._waiting = Batch.empty(len(left)), Batch.empty(len(shared))
         self._width = len(left)
         self._h: IntArray = np.zeros(kernel.HEADER_FIELDS, np.int64)

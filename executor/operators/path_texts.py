@@ -10,14 +10,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..batch import IntArray
 from ..dictionary import Dictionary
-from ..json_text import json_lists
+from ..json_text import json_lists, json_values
+from ..kernels.path_tree import roll
+from ..values import string_buffers
 
 
 def step_names(labels: Sequence[str]) -> Any:
@@ -28,8 +32,7 @@ def step_names(labels: Sequence[str]) -> Any:
 
 def vertex_texts(dictionary: Dictionary, codes: IntArray) -> Any:
     """Vertices as JSON."""
-    values = dictionary.decode(codes).to_pylist()
-    return pa.array([json.dumps(v, ensure_ascii=False) for v in values], pa.string())
+    return json_values(dictionary.decode(codes))
 
 
 def step_texts(vertices: Any, names: Any, steps: IntArray) -> Any:
@@ -50,3 +53,36 @@ def step_texts(vertices: Any, names: Any, steps: IntArray) -> Any:
 def path_texts(vertices: Any, names: Any, steps: IntArray, ends: IntArray) -> Any:
     """Each path as JSON: ``[["1","a","4"],["4","^b","7"]]``; ``names`` are :func:`step_names`."""
     return json_lists(step_texts(vertices, names, steps), ends)
+
+
+@dataclass(frozen=True, slots=True)
+class Elements:
+    """Elements of lists that kernels make (:mod:`headrace.executor.kernels.path_tree`).
+
+    Attributes:
+        codes: the code of each element.
+        lengths: the bytes of its text.
+        rolls: the rolled hash of its text.
+        powers: the base of these hashes to the power of its length.
+    """
+
+    codes: IntArray
+    lengths: IntArray
+    rolls: IntArray
+    powers: IntArray
+
+    @staticmethod
+    def of(elements: Sequence[tuple[Any, IntArray]]) -> Elements:
+        """The elements of pairs of texts and their codes, one pair after the other."""
+        # With one text more there is one.
+        texts = pa.concat_arrays([*(texts for texts, _ in elements), pa.array([""])])
+        starts, data = string_buffers(texts.cast(pa.large_string()))
+        rolls, powers = np.empty((2, len(texts) - 1), np.int64)
+        roll(starts[:-1], data, rolls, powers)
+        codes: list[IntArray] = [np.empty(0, np.int64), *(codes for _, codes in elements)]
+        return Elements(np.concatenate(codes), np.diff(starts[:-1]), rolls, powers)
+
+    @property
+    def arrays(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """The arrays, in the order of a kernel."""
+        return self.codes, self.lengths, self.rolls, self.powers

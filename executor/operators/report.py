@@ -29,7 +29,7 @@ class ReportedValues:
 
     def __init__(self, width: int) -> None:
         self._width = width
-        self._held = ValidValues(width)
+        self._held = ValidValues(width, kernel.VALUE_FIELDS)
         self._h: IntArray = np.zeros(kernel.HEADER_FIELDS, np.int64)
         self._reported, self._touched = np.empty((2, self._held.capacity), np.int64)
 

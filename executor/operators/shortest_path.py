@@ -18,26 +18,25 @@ import pyarrow.compute as pc
 from ...algebra.physical import ShortestPath
 from ..batch import FOREVER, Batch, IntArray, merged
 from ..dictionary import Dictionary
-from ..json_text import json_lists
+from ..kernels import path_tree, stops
 from ..kernels import shortest as kernel
-from ..kernels import stops
 from ..kernels.path import ROW_EXP, ROW_INPUT, ROW_TS
 from ..kernels.rows import Input
 from ..kernels.tables import EMPTY
 from .automaton import accepting_flags, check_start
 from .base import drive
 from .edges import IsRoot, merged_rows
-from .path_texts import step_names, step_texts, vertex_texts
+from .path_texts import Elements, step_names, step_texts, vertex_texts
 from .report import next_multiple
 from .simple_path import StepBudgetError
 from .valid_values import ValidValues
 
-_ROOM = 1 << 14
-"""The rows and steps of the first buffers of a search."""
+_ROOM = 1 << 10
+"""The rows and paths of the first buffers of a search."""
 
 
 class ShortestPathOperator:
-    """Holds the valid edges, and the rows of the last instant.
+    """Holds the valid edges, and the columns of the rows of the last instant.
 
     Args:
         path: the physical operator.
@@ -63,8 +62,10 @@ class ShortestPathOperator:
         self._width = 2 + len(path.values)
         self._arrived: list[Batch] = []
         self._next: int | None = None
-        self._rows = Batch.empty(self._width)
-        self._codes: list[IntArray] = []  # the values in these rows
+        self._columns: IntArray = np.empty((self._width, 0), np.int64)  # of the last instant
+        self._codes: list[IntArray] = []  # the values in these columns
+        self._out: IntArray = np.empty((self._width, _ROOM), np.int64)
+        self._tree: IntArray = np.empty((_ROOM, path_tree.TREE_FIELDS), np.int64)
 
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
         """Takes rows, for :meth:`advance`; returns none."""
@@ -113,39 +114,50 @@ class ShortestPathOperator:
     def _at(self, instant: int, until: int) -> Batch:
         """The rows of an instant, valid until another one."""
         if self._h[kernel.CHANGED]:
-            self._rows = self._searched(instant)
+            self._columns = self._searched(instant, until)
             self._h[kernel.CHANGED] = 0
-        rows = self._rows
-        expiry = np.full(len(rows), until, np.int64)
-        for codes in self._codes if len(rows) else ():
-            self._dictionary.hold(codes, np.full(len(codes), until, np.int64))
-        return Batch(rows.columns, np.full(len(rows), instant, np.int64), expiry)
+        else:
+            for codes in self._codes:
+                self._dictionary.hold(codes, np.full(len(codes), until, np.int64))
+        columns = self._columns
+        rows = columns.shape[1]
+        return Batch(columns, np.full(rows, instant, np.int64), np.full(rows, until, np.int64))
 
-    def _searched(self, instant: int) -> Batch:
-        """The rows of the snapshot at an instant; its times are not those of the rows.
+    def _searched(self, instant: int, until: int) -> IntArray:
+        """The columns of the rows of the snapshot at an instant, which hold until another one.
 
         Raises:
             StepBudgetError: if the paths from one vertex exceed the plan's budget of steps.
         """
-        path = self._path
-        edges: IntArray = np.empty((3, int(self._held.queue[0, 0])), np.int64)
+        path, dictionary, needed = self._path, self._dictionary, min(until, FOREVER - 1) + 1
+        edges: IntArray = np.empty((3, self._held.entries), np.int64)
         kernel.copy_edges(self._held.expiring, edges)
-        vertices, graph = self._graph(edges)
-        self._codes = [vertices]
+        graph = self._graph(edges)
+        texts = [k for k, value in enumerate(path.values, 2) if value != "length"]
+        length = next((k for k, value in enumerate(path.values, 2) if value == "length"), EMPTY)
         writes = kernel.LENGTHS
-        if path.shows_steps:
+        if texts:
             writes = kernel.ALL_PATHS if path.all_paths else kernel.ONE_PATH
-        search = _new_search(graph, self._automaton, writes)
-        out: IntArray = np.empty((kernel.RESULT_FIELDS, _ROOM), np.int64)
-        steps: IntArray = np.empty(_ROOM, np.int64)
+        elements = [self._elements(path.values[k - 2], graph, needed) for k in texts]
+        parts = Elements.of(elements)
+        search, rows = _new_search(graph, self._automaton, writes), np.array(texts, np.int64)
+        h = search[0]
+
+        def step() -> int:
+            own = path_tree.Texts(length, rows, *parts.arrays, dictionary.arrays(0, 0))
+            state = kernel.Search(*search, self._tree, own)
+            return kernel.search(graph, state, writes, path.budget, needed, self._out)
 
         def enlarge_out() -> None:
-            nonlocal out
-            out = np.hstack([out, np.empty_like(out)])
+            more = max(int(h[path_tree.NEED]), self._out.shape[1])
+            self._out = np.hstack([self._out, np.empty((self._width, more), np.int64)])
 
-        def enlarge_steps() -> None:
-            nonlocal steps
-            steps = np.concatenate([steps, np.empty_like(steps)])
+        def enlarge_tree() -> None:
+            length = max(int(h[path_tree.NEED]), 2 * len(self._tree))
+            self._tree = np.empty((length, path_tree.TREE_FIELDS), np.int64)
+
+        def enlarge_dictionary() -> None:
+            dictionary.arrays(int(h[path_tree.NEED]), int(h[path_tree.NEED_TEXT]))
 
         def give_up() -> None:
             raise StepBudgetError(
@@ -154,59 +166,45 @@ class ShortestPathOperator:
             )
 
         drive(
-            lambda: kernel.search(graph, search, writes, path.budget, out, steps),
+            step,
             {
                 stops.OUT_FULL: enlarge_out,
-                stops.SPACE_FULL: enlarge_steps,
+                stops.SPACE_FULL: enlarge_tree,
+                stops.TEXTS_FULL: enlarge_dictionary,
                 stops.OVER_BUDGET: give_up,
             },
         )
-        out = out[:, : search.header[kernel.OUT]]
-        steps = steps[: search.header[kernel.STEPS]]
-        columns = np.empty((self._width, out.shape[1]), np.int64)
-        columns[0], columns[1] = vertices[out[0]], vertices[out[1]]
-        lengths = out[2]
-        for place, value in enumerate(path.values if len(lengths) else ()):
-            if value == "length":
-                different = pa.array(np.arange(1, int(lengths.max()) + 1))
-                columns[2 + place] = self._encoded(different, instant)[lengths - 1]
-            else:
-                texts = self._texts(value, graph, vertices, steps, lengths)
-                columns[2 + place] = self._encoded(texts, instant)
-        times = np.full(out.shape[1], instant, np.int64)
-        return Batch(columns, times, times)
+        columns = self._out[:, : h[path_tree.OUT]].copy()
+        dictionary.hold(graph.codes, np.full(len(graph.codes), until, np.int64))
+        self._codes = [graph.codes, *(columns[k] for k in texts)]
+        if length != EMPTY and columns.size:
+            lengths = pa.array(np.arange(1, int(columns[length].max()) + 1))
+            codes = dictionary.encode(lengths, np.full(len(lengths), needed, np.int64))
+            np.take(codes, columns[length] - 1, out=columns[length])
+            self._codes.append(codes)
+        return columns
 
-    def _encoded(self, values: Any, instant: int) -> IntArray:
-        """The codes of values in the rows of an instant."""
-        codes = self._dictionary.encode(values, np.full(len(values), instant + 1, np.int64))
-        self._codes.append(codes)
-        return codes
+    def _elements(self, value: str, graph: kernel.Graph, until: int) -> tuple[Any, IntArray]:
+        """The texts and the codes of the elements of a list: of each arc, and of each root.
 
-    def _texts(
-        self,
-        value: str,
-        graph: kernel.Graph,
-        vertices: IntArray,
-        steps: IntArray,
-        lengths: IntArray,
-    ) -> Any:
-        """The texts of a value of each path, over the arcs of its steps.
-
-        A snapshot has few arcs and many steps, so texts are made of its arcs and vertices.
+        A root is no element of a list of steps.
         """
-        texts, ends = vertex_texts(self._dictionary, vertices), np.cumsum(lengths)
-        begins = np.repeat(np.arange(len(vertices)), np.diff(graph.starts))
+        vertices = vertex_texts(self._dictionary, graph.codes)
         if value == "path":
-            symbols = np.array(self._automaton.symbols)[graph.symbols]
-            arcs = step_texts(texts, self._names, np.stack([begins, symbols, graph.ends]))
-            return json_lists(arcs.take(pa.array(steps)), ends)
-        # The first vertex of each path, and then those that its steps enter.
-        first = ends - lengths
-        visited = np.insert(graph.ends[steps], first, begins[steps[first]])
-        return json_lists(texts.take(pa.array(visited)), ends + np.arange(1, len(ends) + 1))
+            begins = np.repeat(np.arange(len(graph.codes)), np.diff(graph.starts))
+            symbols = np.array(self._automaton.symbols, np.int64)[graph.symbols]
+            texts = step_texts(vertices, self._names, np.stack([begins, symbols, graph.ends]))
+            roots = pa.array([""] * len(vertices), pa.string())
+        else:
+            texts, roots = vertices.take(pa.array(graph.ends)), vertices
+        texts = pa.concat_arrays([texts, roots])
+        codes = self._dictionary.encode(texts, np.full(len(texts), until, np.int64))
+        if value == "path":
+            codes[len(graph.ends) :] = EMPTY
+        return texts, codes
 
-    def _graph(self, edges: IntArray) -> tuple[IntArray, kernel.Graph]:
-        """The codes of the vertices of a snapshot, and its arcs.
+    def _graph(self, edges: IntArray) -> kernel.Graph:
+        """The vertices and the arcs of a snapshot.
 
         With one path for each pair, the arcs of a vertex are in the order of paths: by the value of
         the vertex that they enter, and then by the name of the step.
@@ -229,9 +227,10 @@ class ShortestPathOperator:
         roots = np.unique(from_[automaton.next_state[0, symbol] != EMPTY])
         if self._is_root is not None:
             roots = roots[self._is_root(vertices[roots])]
-        return vertices, kernel.Graph(
-            starts, symbol[order], to[order], automaton.next_state, automaton.accepting, roots
-        )
+        return kernel.Graph(
+            starts, symbol[order], to[order], automaton.next_state, automaton.accepting, roots,
+            vertices,
+        )  # fmt: skip
 
     def tick(self, now: int) -> None:
         """Does nothing: :meth:`advance` drops expired edges."""
@@ -242,13 +241,14 @@ class ShortestPathOperator:
     @property
     def entries(self) -> int:
         """Edges held, and those that wait, and the rows of the last instant."""
-        return self._held.entries + sum(map(len, self._arrived)) + len(self._rows)
+        return self._held.entries + sum(map(len, self._arrived)) + self._columns.shape[1]
 
     @property
     def nbytes(self) -> int:
         """Bytes of memory allocated for state."""
-        batches = [*self._arrived, self._rows]
-        return self._held.nbytes + sum(a.nbytes for batch in batches for a in batch.arrays)
+        waiting = sum(array.nbytes for batch in self._arrived for array in batch.arrays)
+        own = (self._columns, self._out, self._tree)
+        return self._held.nbytes + waiting + sum(array.nbytes for array in own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,20 +286,21 @@ class _Automaton:
         return _Automaton(tuple(symbols), ranks, next_state, flags)
 
 
-def _new_search(graph: kernel.Graph, automaton: _Automaton, writes: int) -> kernel.Search:
-    """An empty search of a graph."""
+def _new_search(
+    graph: kernel.Graph, automaton: _Automaton, writes: int
+) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
+    """The arrays of a search of a graph that belong to no other search."""
     vertices, states = len(graph.starts) - 1, len(automaton.accepting)
     arcs = 1
     if writes != kernel.LENGTHS:
         of_symbol = (automaton.next_state != EMPTY).sum(axis=0)
         arcs += int(of_symbol[graph.symbols].sum())
-    return kernel.Search(
-        np.zeros(kernel.HEADER_FIELDS, np.int64),
+    return (
+        np.zeros(path_tree.HEADER_FIELDS, np.int64),
         np.full(vertices * states, EMPTY, np.int64),
-        np.empty((vertices * states + 1, kernel.NODE_FIELDS), np.int64),
-        np.empty((arcs, kernel.BACK_FIELDS), np.int64),
+        np.empty((vertices * states + 1, path_tree.NODE_FIELDS), np.int64),
+        np.empty((arcs, path_tree.BACK_FIELDS), np.int64),
         np.full(vertices, EMPTY, np.int64),
-        np.empty(vertices * states + 1, np.int64),
     )
 
 

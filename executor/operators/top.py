@@ -22,7 +22,7 @@ class OrderedValues(ValidValues):
     """A store of values with their places in the heaps of first and further rows."""
 
     def __init__(self, width: int, heaps: int) -> None:
-        super().__init__(width, kernel.OWN_FIELDS)
+        super().__init__(width, kernel.ROW_FIELDS)
         self.heaps: IntArray = np.empty((heaps, self.capacity + 1, 2), np.int64)
         self.changed: IntArray = np.empty(self.capacity, np.int64)
 

@@ -123,6 +123,22 @@ def test_the_rows_of_each_instant_are_the_paths_of_networkx(
         assert {row[:-2] for row in rows if row[-2] <= instant < row[-1]} == expected  # type: ignore[operator]
 
 
+@pytest.mark.parametrize("value", ["path", "nodes"])
+def test_a_list_of_a_path_has_the_code_of_its_text(value: str) -> None:
+    path = path_of(CLOSURE, 5, values=(value,), labels=("a",), all_paths=True)
+    running = Running(path)
+    edges = [("x", "y", 0, 9), ("y", "z", 0, 9), ("x", "u", 0, 9), ("u", "z", 0, 9)]
+    until = np.full(2 * len(edges), 9)
+    ends = running.dictionary.encode(pa.array([e[k] for k in (0, 1) for e in edges]), until)
+    rows = Batch(ends.reshape(2, -1), *np.array([edge[2:] for edge in edges], np.int64).T.copy())
+    running.operator.process([rows], wanted=True)
+    codes = running.operator.advance(1, wanted=True).columns[2]
+    texts = running.dictionary.decode(codes)
+    assert len(set(texts.to_pylist())) == 6
+    again = running.dictionary.encode(texts, np.full(len(texts), 9))
+    assert again.tolist() == codes.tolist()
+
+
 def test_an_instant_is_searched_only_after_a_change() -> None:
     running = Running(path_of(CLOSURE, 10))
     assert running.batch([("x", "y", 3, 1000)], 3) == []
