@@ -10,15 +10,17 @@ a plan is computed alike whatever is matched.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .atoms import Atom, Atoms, Kind, Label, Scope
 from .plan_atoms import Use
 from .query_atoms import QueryAtoms
 
-MOST_STEPS = 300
-"""The most steps of the search for a matching of one component of a plan."""
+MOST_STEPS = 1_000
+"""The most steps of the search; after them, the first match of each atom is taken."""
+MOST_STEPS_OF_ONE = 300
+"""The most steps for one component of a plan."""
 LEFT_OUT = 3
 """The penalty for an atom without a match; an unlikely match has the penalty 1."""
 
@@ -32,7 +34,7 @@ def names_of_uses(uses: list[Use], atoms: Atoms, query: QueryAtoms) -> list[dict
         query: the atoms of the query.
     """
     answer = dict(zip(uses[0].columns, query.answer, strict=True))
-    variables, of_query = matched(atoms, query.atoms, answer)
+    variables, of_query = _matched(atoms, query.atoms, answer)
     scopes: list[Scope | None] = [None] * len(uses)
     for number in range(len(uses) - 1, -1, -1):
         use = uses[number]
@@ -58,7 +60,7 @@ def _common(one: Scope | None, other: Scope | None) -> Scope | None:
     return tuple(common)
 
 
-def matched(
+def _matched(
     plan: Atoms, query: Atoms, answer: Mapping[int, int]
 ) -> tuple[dict[int, int], dict[int, int]]:
     """The variables of the query for those of a plan, and the same for the numbers of atoms.
@@ -67,9 +69,13 @@ def matched(
     """
     variables, atoms = dict(answer), dict[int, int]()
     likely = _likely(plan, query)
+    steps = MOST_STEPS
     for component in _components(plan, answer):
-        search = _Search(plan, likely, frozenset(atoms.values()))
-        search.extend(component, dict(variables), {}, 0)
+        own = {v for number in component for v in plan.found[number].columns.values()}
+        known = {v: variables[v] for v in own if v in variables}
+        search = _Search(plan, likely, frozenset(atoms.values()), min(steps, MOST_STEPS_OF_ONE))
+        search.extend(component, known, {}, 0)
+        steps -= search.steps
         variables |= search.variables
         atoms |= search.atoms
     return variables, atoms
@@ -81,48 +87,52 @@ class _Match:
 
     Attributes:
         number: the number of the query's atom.
-        variables: the query's variables for those of the plan's atom.
+        columns: the query's variables of the columns of the plan's atom.
         unlike: the number of conditions that only one of the two atoms satisfies.
         moved: whether a path reads only one of the two atoms.
         far: by how much the numbers of atoms differ that have the variables.
     """
 
     number: int
-    variables: Mapping[int, int]
+    columns: Mapping[str, int]
     unlike: int
     moved: bool
     far: int
 
 
-def _likely(plan: Atoms, query: Atoms) -> list[list[_Match]]:
+def _likely(plan: Atoms, query: Atoms) -> list[Sequence[_Match]]:
     """The matches of each atom of a plan, whatever those of others are; likely ones first."""
     of_plan, of_query = _places(plan), _places(query)
-    none: set[str] = set()
-    likely: list[list[_Match]] = []
+    known: dict[Hashable, Sequence[_Match]] = {}
+    likely: list[Sequence[_Match]] = []
     for atom in plan.found:
-        matches: list[_Match] = []
-        for number, other in enumerate(query.found):
-            for columns in _alike(atom, other):
-                own = {v: columns[name] for name, v in atom.columns.items()}
-                unlike = far = 0
-                for v, of in own.items():
-                    conditions = plan.conditions.get(v, none)
-                    unlike += len(conditions ^ query.conditions.get(of, none))
-                    one, two = of_plan[v], of_query[of]
-                    far += ((one - two) + (two - one)).total()
-                moved = atom.below_path != other.below_path
-                matches.append(_Match(number, own, unlike, moved, far))
-        likely.append(sorted(matches, key=lambda match: (match.unlike, match.far)))
+        at = {name: (plan.conditions_on(v), of_plan[v]) for name, v in atom.columns.items()}
+        alike = (atom.kind, atom.labels, atom.below_path, frozenset(at.items()))
+        if alike not in known:
+            matches: list[_Match] = []
+            for number, other in enumerate(query.found):
+                for columns in _alike(atom, other):
+                    unlike = far = 0
+                    for name, (conditions, places) in at.items():
+                        unlike += len(conditions ^ query.conditions_on(columns[name]))
+                        far += len(places ^ of_query[columns[name]])
+                    moved = atom.below_path != other.below_path
+                    matches.append(_Match(number, columns, unlike, moved, far))
+            known[alike] = sorted(matches, key=lambda match: (match.unlike, match.far))
+        likely.append(known[alike])
     return likely
 
 
-def _places(atoms: Atoms) -> dict[int, Counter[tuple[frozenset[Label], str]]]:
-    """The columns of atoms that have each variable."""
+def _places(atoms: Atoms) -> dict[int, frozenset[Hashable]]:
+    """The columns of atoms that have each variable, numbered where several are alike."""
     places: dict[int, Counter[tuple[frozenset[Label], str]]] = {}
     for atom in atoms.found:
         for name, variable in atom.columns.items():
             places.setdefault(variable, Counter())[atom.labels, name] += 1
-    return places
+    return {
+        variable: frozenset((place, k) for place, count in of.items() for k in range(count))
+        for variable, of in places.items()
+    }
 
 
 def _alike(atom: Atom, other: Atom) -> Iterator[Mapping[str, int]]:
@@ -169,6 +179,7 @@ class _Search:
         plan: the atoms of the plan.
         likely: the matches of each atom of the plan.
         taken: the atoms of the query that other components match.
+        most: the most steps.
         variables: the variables of the best matching so far.
         atoms: the atoms of the best matching so far.
         penalty: the penalty of the best matching so far; None before the first.
@@ -178,6 +189,7 @@ class _Search:
     plan: Atoms
     likely: Sequence[Sequence[_Match]]
     taken: frozenset[int]
+    most: int
     variables: dict[int, int] = field(default_factory=dict)
     atoms: dict[int, int] = field(default_factory=dict)
     penalty: int | None = None
@@ -187,18 +199,18 @@ class _Search:
         self, rest: tuple[int, ...], variables: dict[int, int], atoms: dict[int, int], penalty: int
     ) -> None:
         """Tries all matches of the atoms ``rest`` beside those so far."""
-        if self.penalty is not None and (penalty >= self.penalty or self.steps > MOST_STEPS):
+        if self.penalty is not None and (penalty >= self.penalty or self.steps > self.most):
             return
         if not rest:
             self.variables, self.atoms, self.penalty = variables, atoms, penalty
             return
         number = max(rest, key=lambda n: self._known(n, variables))
         others = tuple([other for other in rest if other != number])
-        for cost, match in self._matches(number, variables, atoms):
+        for cost, match, own in self._matches(number, variables, atoms):
             self.steps += 1
             self.extend(
                 others,
-                {**variables, **match.variables},
+                {**variables, **own},
                 {**atoms, number: match.number},
                 penalty + cost,
             )
@@ -210,20 +222,22 @@ class _Search:
 
     def _matches(
         self, number: int, variables: Mapping[int, int], atoms: Mapping[int, int]
-    ) -> list[tuple[int, _Match]]:
-        """The matches of an atom beside those of others with their penalties, likely ones first.
+    ) -> list[tuple[int, _Match, dict[int, int]]]:
+        """The matches of an atom beside those of others, the likely ones first.
 
-        An unlikely match takes an atom or a variable a second time, or moves the atom below a path
-        or out of it. Such a match has all conditions of the atom.
+        Each has its penalty and the query's variables for those of the atom. An unlikely match
+        takes an atom or a variable a second time, or moves the atom below a path or out of it. Such
+        a match has all conditions of the atom.
         """
         images = set(variables.values())
         used = self.taken.union(atoms.values())
-        matches: list[tuple[int, _Match]] = []
+        columns = self.plan.found[number].columns
+        matches: list[tuple[int, _Match, dict[int, int]]] = []
         for match in self.likely[number]:
-            own = match.variables.items()
-            if all(variables.get(v, of) == of for v, of in own):
-                cost = sum([v not in variables and of in images for v, of in own])
+            own = {variable: match.columns[name] for name, variable in columns.items()}
+            if all(variables.get(v, of) == of for v, of in own.items()):
+                cost = sum([v not in variables and of in images for v, of in own.items()])
                 cost += (match.number in used) + match.moved
                 if not (cost and match.unlike):
-                    matches.append((cost, match))
+                    matches.append((cost, match, own))
         return sorted(matches, key=lambda one: one[0])

@@ -62,7 +62,7 @@ class Atoms:
     """
 
     found: list[Atom] = field(default_factory=list)
-    conditions: dict[int, set[str]] = field(default_factory=dict)
+    conditions: dict[int, frozenset[str]] = field(default_factory=dict)
     variables: int = 0
 
     def fresh(self, count: int) -> Variables:
@@ -92,7 +92,12 @@ class Atoms:
     def satisfy(self, sql: str | None, variables: Mapping[int, int]) -> None:
         """Adds the conditions of a predicate over columns with these variables."""
         for column, text in _conditions(sql) if sql else ():
-            self.conditions.setdefault(variables[column], set()).add(text)
+            variable = variables[column]
+            self.conditions[variable] = self.conditions_on(variable) | {text}
+
+    def conditions_on(self, variable: int) -> frozenset[str]:
+        """The conditions on a variable."""
+        return self.conditions.get(variable, frozenset())
 
 
 def numbered(variables: Sequence[int]) -> dict[int, int]:

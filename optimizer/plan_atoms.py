@@ -25,7 +25,7 @@ Joins = AntiJoin | LeftJoin | HashJoin | MultiwayJoin | SemiJoin
 Ordered = Sequence[tuple[PhysicalOperator, tuple[int, ...], int]]
 """Each operator after its inputs, with their positions, and its number of columns."""
 
-MOST_USES = 2_000
+MOST_USES = 1_000
 """The most uses of operators that are read; names of columns further below are not known."""
 
 

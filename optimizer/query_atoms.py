@@ -27,7 +27,7 @@ from ..algebra.notation import origin
 from ..algebra.scalar import Column
 from .atoms import Atom, Atoms, Kind, Label, Scope, Variables, numbered
 
-MOST_VISITS = 2_000
+MOST_VISITS = 1_000
 """The most operators of an unfolded query that are read; names of columns below are not known."""
 
 

@@ -80,3 +80,20 @@ def test_a_typed_query_runs_and_shows_its_results(page: Page, tmp_path: Path) ->
     page.get_by_role("tab", name="Live").click()
     page.get_by_role("button", name="Forget").click()
     expect(page.get_by_text("No query runs here yet")).to_be_visible()
+
+
+@pytest.mark.long
+@pytest.mark.spark
+def test_a_query_without_a_result_says_so(page: Page) -> None:
+    opened(page)
+    optimize(page, "Answer(x) <- a2q(x, 999999999).\nWINDOW 1d")
+    page.get_by_role("tab", name="Live").click()
+    page.get_by_label("Files at").select_option(label="as fast as it goes")
+    page.get_by_role("button", name="Run the query").click()
+    results = page.get_by_role("region", name="Results")
+    expect(results).to_contain_text("The query ended without a result.")
+    expect(results).to_contain_text("0 in all")
+    expect(results.get_by_role("listitem")).to_have_count(0)
+    # As the text says, the plan shows where the rows end.
+    scan = page.get_by_role("button", name=re.compile("^WSCAN "))
+    expect(scan).to_have_attribute("aria-label", re.compile(r"\b0\b"))

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from headrace.api.explanation import explained
 from headrace.catalog import load
@@ -63,6 +63,24 @@ def test_measured_figures_of_a_file_are_shown(page: Page, tmp_path: Path) -> Non
     expect(box).to_have_attribute("aria-label", re.compile("times off|as estimated"))
     figures.get_by_role("button", name="Estimated").click()
     expect(box).to_have_attribute("aria-label", re.compile("of the cost"))
+
+
+def test_a_plan_dearer_than_as_written_says_so(page: Page) -> None:
+    """Only a search that was cut ends with one, so the page reads an explanation with its costs."""
+
+    def dearer(route: Route) -> None:
+        response = route.fetch()
+        explanation = response.json()
+        for cost in ("cost", "shared_cost"):
+            explanation[cost] = 2.5 * explanation[f"canonical_{cost}"]
+        route.fulfill(response=response, json=explanation)
+
+    page.route(re.compile("/explanation$"), dearer)
+    opened(page)
+    summary = page.locator(".summary")
+    expect(summary.locator(".chip", has_text="dearer")).to_have_text("2.50× dearer")
+    expect(summary).not_to_contain_text("cheaper")
+    expect(summary).not_to_contain_text("as good as written")
 
 
 def test_enforcers_fold_subtrees_collapse_and_the_text_selects(page: Page) -> None:
