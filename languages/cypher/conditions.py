@@ -121,7 +121,7 @@ def _quantified(body: Body, of: Quantified, *, positive: bool) -> None:
     """Requires a condition of each member of a list, or of one that the alternative says."""
     one = of.quantifier is Quantifier.SINGLE
     wanted = positive != (of.quantifier is Quantifier.NONE)
-    if not one and wanted == (of.quantifier is not Quantifier.ANY):
+    if not one and positive == (of.quantifier is not Quantifier.ANY):
         for _ in in_turn(body, of):
             hold(body, of.condition, positive=wanted)
         return

@@ -85,7 +85,10 @@ def conditions_of(
     counted: bool,
     read: frozenset[str] = frozenset(),
 ) -> Conditions:
-    """The conditions of patterns; those of paths that are ``read`` are no tests of steps."""
+    """The conditions of patterns.
+
+    Those of paths that are ``read`` are no tests of steps, but for shortest paths.
+    """
     others = [r for part in parts if part.shortest is None for r in part.pattern.relationships]
     by_name = {part.variable.text: part for part in parts if part.variable is not None}
     of_steps: dict[str, tuple[Quantified, ...]] = {}
@@ -93,9 +96,10 @@ def conditions_of(
     for one in () if condition is None else _conjuncts(condition):
         test = _of_each(one)
         name = None if test is None else path_of(test.members)
-        part = None if name is None or name.text in read else by_name.get(name.text)
-        if test is not None and part is not None and _is_of_steps(test, part, others, counted):
-            assert name is not None
+        part = None if name is None else by_name.get(name.text)
+        if part is None or (part.shortest is None and name is not None and name.text in read):
+            rest.append(one)
+        elif test is not None and name is not None and _is_of_steps(test, part, others, counted):
             of_steps[name.text] = (*of_steps.get(name.text, ()), test)
         else:
             rest.append(one)
@@ -160,15 +164,18 @@ def _is_of_steps(
     """Whether a test of a path is one of each of its steps.
 
     Tests of labels make relations of their own, without the identities of relationships; so a path
-    that could repeat a relationship has none.
+    that could repeat a relationship has none. A shortest path repeats none.
     """
     links = part.pattern.relationships
-    if part.shortest is not None or len(links) != 1 or links[0].hops is None:
+    if len(links) != 1 or links[0].hops is None:
         return False
+    if any(name != test.variable.text for name in _names(test.condition)):
+        return False
+    if part.shortest is not None:
+        return True
     if counted and links[0].hops.most is not None:
         return False
-    alone = all(name == test.variable.text for name in _names(test.condition))
-    return alone and not (is_of_nodes(test.members) and repeats(links[0], others))
+    return not (is_of_nodes(test.members) and repeats(links[0], others))
 
 
 def _names(of: Expression) -> Iterator[str | None]:

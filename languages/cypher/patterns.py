@@ -292,7 +292,7 @@ class _Adding:
                 with body.naming(test.variable, member):
                     self.hold(body, test.condition, positive)
 
-    def _repeated(self, one: Relationship, hops: Hops, tests: Sequence[Quantified] = ()) -> Regex:
+    def _repeated(self, one: Relationship, hops: Hops, tests: Sequence[Quantified]) -> Regex:
         step = self._step(one, tests)
         if (hops.least, hops.most) == (1, None):
             return regex.plus(step)
@@ -346,6 +346,6 @@ class _Adding:
             body.scope[part.variable.text] = Path(own, True, (source, target))
         ends = Variable(source), Variable(target)
         which: ShortestPaths = "shortest" if kind is Shortest.ONE else "all shortest"
-        whole = self._repeated(one, hops)
+        whole = self._repeated(one, hops, self._tests(part))
         body.atoms.append(PathAtom(whole, *ends, one.at, shortest=which, path=own))
         body.conditions.append(Comparison(ends[0], "<>", ends[1], one.at))

@@ -89,6 +89,13 @@ AT_5: dict[str, list[Row]] = {
     "MATCH p = (a)-[:K*1..2]->(b) WHERE length(p) > 1 MATCH (c)-[r:K]->(b) "
     "WHERE NOT r IN relationships(p) RETURN a, b, c": [(1, 3, 3)],
     "MATCH p = (a)-[:K*1..2]->(b) RETURN a, avg(length(p)) AS l": [(1, 1.5), (2, 1.5), (3, 1.0)],
+    "MATCH p = (a:Person)-[:K]->(b) WHERE NOT none(n IN nodes(p) WHERE n:City) RETURN a, b": [
+        (2, 3)
+    ],
+    "MATCH p = (a)-[:K*1..2]->(b) WHERE length(p) > 0 AND none(n IN nodes(p) WHERE n:City) "
+    "RETURN a, b": [(1, 2)],
+    "MATCH p = (a)-[:K*1..2]->(b) WHERE NOT all(n IN nodes(p) WHERE n:City) AND NOT "
+    "any(n IN nodes(p) WHERE n:City) AND length(p) > 0 RETURN a, b": [(1, 2)],
     "MATCH (a)-[r:K]->(b) WHERE any(x IN [1, 5] WHERE r.w = x) "
     "RETURN a, all(n IN [1, 2] WHERE id(a) = n) AS one": [(1, False), (2, False)],
     "MATCH (a:Person)-[:K]->(b) WHERE none(x IN [4] WHERE a.age = x) RETURN a": [(1,)],

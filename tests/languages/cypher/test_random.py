@@ -83,6 +83,8 @@ def events_of(query: str, graph: Graph) -> set[int]:
 def check(query: Texts, graph: Graph, seed: int, *, emit: str) -> None:
     """Compares the answers of several plans at each instant with those of Kuzu."""
     note(f"{query.cypher}\n{query.kuzu}\n{graph}")
+    if "*0" in query.cypher:  # rows of stored nodes alone have no end, and reports end with events
+        emit = ""
     found: Mapping[int, Sequence[Row]]
     try:
         if emit:
@@ -153,6 +155,23 @@ SHORTEST = [
     for cypher, kuzu in (("shortestPath", "SHORTEST"), ("allShortestPaths", "ALL SHORTEST"))
     for types in ("K", "K|L")
     for arrow in ("-", "->")
+]
+# Kuzu 0.11.3 goes through nodes that the condition of a shortest path forbids.
+SHORTEST += [
+    Texts(
+        f"MATCH p = {cypher}((a)-[:K|L*..4]{arrow}(b)) WHERE {test} RETURN a, b, length(p) AS l",
+        f"MATCH p = (a:N)-[r:K|L* TRAIL 1..4]{arrow}(b:N) WHERE a.id <> b.id AND {kuzu} "
+        "RETURN a.id, b.id, min(length(p)) AS l",
+    )
+    for cypher in ("shortestPath", "allShortestPaths")
+    for arrow in ("-", "->")
+    for test, kuzu in (
+        (
+            "all(e IN relationships(p) WHERE e.w < 3)",
+            "all(e IN rels(p) WHERE e.w IS NOT NULL AND e.w < 3)",
+        ),
+        ("NOT any(n IN nodes(p) WHERE n:City)", "all(n IN nodes(p) WHERE NOT n.City)"),
+    )
 ]
 
 
