@@ -168,7 +168,7 @@ def plan_text(shown: Physical, *, colour: bool = False) -> str:
             f"{run.seconds:.1f} s: {run.results:,} results\n"
         ) + measured.furthest_off(picture, nodes)
     if why is not None and not why:
-        below += "the time was up before anything was costed: it runs as it was written\n"
+        below += "the search found no cheaper plan than the one with which it began\n"
     parts = [text.render(picture, colour=colour, notes=notes, more=more), below]
     if shown.trace is not None:
         parts += [search.steps(shown.trace, picture.per), search.rules(shown.memo)]

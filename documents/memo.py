@@ -11,7 +11,7 @@ from ..notation.names import Names
 from ..optimizer import SearchResult
 from ..optimizer.goals import Choice as ChosenOperator
 from ..optimizer.result import FoundAlternative, FoundGoal, FoundGroup
-from ..optimizer.steps import Step, in_order
+from ..optimizer.steps import in_order
 from ..planning.planner import Planned
 from .explained import Explained, explained
 from .model import Document, finite
@@ -120,8 +120,8 @@ class Group(Document):
 class ChosenNode(Document):
     """The place of a node of the plan in the memo.
 
-    ``expression`` is null for an enforcer. ``required`` is null if the time limit ended the search
-    before it costed an alternative.
+    ``expression`` is null for an enforcer. ``required`` is null if the search was cut, and its
+    start plan is the cheapest one.
     """
 
     node: int
@@ -134,7 +134,8 @@ class Memo(Explained):
     """The stage ``memo``: all groups, and the place of the plan among them.
 
     ``root`` is the group of the answer, ``chosen`` the place of each node of the plan, and
-    ``symbols`` the thesis's sign of each operator.
+    ``symbols`` the thesis's sign of each operator. ``chosen`` is empty if the plan is the canonical
+    plan of the query as written, which is costed outside the memo.
     """
 
     root: int
@@ -242,15 +243,15 @@ def _alternative(alternative: FoundAlternative, names: Names) -> GoalAlternative
 
 
 def _chosen(result: SearchResult, names: Names) -> tuple[ChosenNode, ...]:
-    """Returns the goal and the expression of each node of the plan."""
+    """Returns the goal and the expression of each node of the plan that belongs to a group."""
     required = result.requirements()
     return tuple(
-        _chosen_node(node, step, names.required(required[node]) if node in required else None)
+        ChosenNode(
+            node=node,
+            group=step.group,
+            required=names.required(required[node]) if node in required else None,
+            expression=None if step.source is None or step.source < 0 else step.source,
+        )
         for node, (step, _) in enumerate(in_order(result.best))
+        if step.group is not None
     )
-
-
-def _chosen_node(node: int, step: Step, required: str | None) -> ChosenNode:
-    assert step.group is not None, "each step of the plan belongs to a group of the memo"
-    expression = None if step.source is None or step.source < 0 else step.source
-    return ChosenNode(node=node, group=step.group, required=required, expression=expression)

@@ -82,8 +82,8 @@ class Reason(Document):
 def reason_documents(planned: Planned) -> dict[str, Reason]:
     """Returns the reason for each node of the plan, by node id.
 
-    Returns no reasons if the time limit ended the search before it costed an alternative: the
-    query then runs as written.
+    Returns no reasons if the search found no cheaper plan than its start plan or the query as
+    written.
     """
     result = planned.optimization
     names = Names(planned.catalog.time_unit)

@@ -21,6 +21,7 @@ from .cost import CostEstimator
 from .entry import Entry
 from .events import Listener
 from .extraction import winning_plan
+from .goals import Goal
 from .greedy import StartOrder
 from .normalization import absent_operators, has_cycle, normalized
 from .options import Options
@@ -30,7 +31,7 @@ from .result import SearchResult, SearchSpace
 from .search import Search
 from .selection import Chosen, chosen
 from .sharing import least_shared
-from .steps import plan_of, shared_cost
+from .steps import Step, plan_of, shared_cost
 from .trace import Recorder, Tracing
 
 
@@ -103,7 +104,7 @@ class Optimizer:
         if order.exceeds_budget:
             search.explore_while_it_gains(root, acceptable)
         best, kept, physical_expressions = _chosen(
-            search, root, acceptable, reordered=order.reordered
+            search, root, acceptable, canonical, reordered=order.reordered
         )
         space = SearchSpace(memo, search.goals)
         if options.check:
@@ -148,31 +149,55 @@ def _chosen(
     search: Search,
     root: GroupId,
     acceptable: tuple[RequiredProperties, ...],
+    canonical: Step,
     *,
     reordered: bool,
 ) -> tuple[Chosen, KeptAsWritten | None, int]:
     """The plan that a search chooses, why it is the one as written, and the size of the search.
 
-    ``reordered`` says whether joins entered the memo in another order than they were written. The
+    The plan never costs more than the ``canonical`` one: a search that was cut, or that began with
+    joins in another order than they were written (``reordered``), may know only dearer plans. The
     size is the number of physical operators over groups that branch and bound priced.
     """
-    options, budget, goals = search.options, search.budget, search.goals
-    cost = shared_cost if options.shared_costs else attrgetter("cost")
+    cost = shared_cost if search.options.shared_costs else attrgetter("cost")
     # The plan to return if the time ends before the explored expressions are costed.
-    start = search.start_plan(root, acceptable) if budget.interruptible else None
+    interruptible = search.budget.interruptible
+    plans = [Chosen(search.start_plan(root, acceptable), None)] if interruptible else []
     required = search.branch_and_bound.optimize_any(root, acceptable)
     physical_expressions = search.coster.choices_priced
-    plans: list[Chosen] = []
+    kept: KeptAsWritten | None = None
     if required is not None:
-        plans.append(Chosen(winning_plan(search.coster, root, required), required))
-    if budget.cut:
-        if start is not None:
-            plans.append(Chosen(start, None))
-        return min(plans, key=lambda one: cost(one.plan)), None, physical_expressions
-    (best,) = plans
-    roots = [goals.goal(root, properties) for properties in acceptable]
+        plans.insert(0, Chosen(winning_plan(search.coster, root, required), required))
+    if not search.budget.cut:
+        roots = [search.goals.goal(root, properties) for properties in acceptable]
+        best, kept = _of_least_cost(search, roots, plans[0], cost, reordered=reordered)
+        plans = [best]
+    best = min(plans, key=lambda one: cost(one.plan))
+    if cost(canonical) < cost(best.plan) * (1 - 1e-9):  # ignore rounding errors
+        best, kept = Chosen(canonical, None), None
+    return best, kept, physical_expressions
+
+
+def _of_least_cost(
+    search: Search,
+    roots: list[Goal],
+    best: Chosen,
+    cost: Callable[[Step], float],
+    *,
+    reordered: bool,
+) -> tuple[Chosen, KeptAsWritten | None]:
+    """The plan of the least cost after a whole search, or the plan as written within the margin.
+
+    Args:
+        search: the search.
+        roots: the goals that the plan may have for its root.
+        best: the plan of the cheapest tree.
+        cost: the cost that the search minimises, per time unit.
+        reordered: whether the memo does not have the joins as written.
+    """
+    options, goals = search.options, search.goals
     if options.shared_costs:
-        selection = least_shared(goals, roots, budget.out_of_time)
+        selection = least_shared(goals, roots, search.budget.out_of_time)
         if selection is not None:
             # Within the error of the model, the plan with the cheaper tree depends less on sharing.
             shared = chosen(search.coster, selection)
@@ -184,5 +209,5 @@ def _chosen(
         if written is not None:
             instead = kept_as_written(goals, written, best.plan, options.margin, cost)
             if instead is not None:
-                return *instead, physical_expressions
-    return best, None, physical_expressions
+                return instead
+    return best, None

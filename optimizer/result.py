@@ -166,7 +166,7 @@ class SearchResult:
         plan: the chosen plan: the cheapest one, or the plan as written within the margin.
         best: its steps.
         required: the root's properties in the plan; None if the plan is the start plan of the
-            search.
+            search or the canonical plan.
         canonical_plan: the plan of the query as written.
         canonical_cost: the cost of its tree per time unit.
         canonical_shared_cost: its cost per time unit with shared sub-plans counted once.
@@ -218,7 +218,7 @@ class SearchResult:
     def reasons(self) -> dict[int, Reason]:
         """The reason of each node of the plan, by its number.
 
-        Empty if the time was over before any plan was costed: the query runs as it was written.
+        Empty if the search found no cheaper plan than its start plan or the canonical plan.
         """
         if self.required is None:
             return {}

@@ -32,7 +32,8 @@ class Chosen:
 
     Attributes:
         plan: its steps.
-        required: the properties of its root; None for the start plan of the search.
+        required: the properties of its root; None for the start plan of the search and for the
+            canonical plan.
         winners: the alternative that it takes for each goal; None if those are the cheapest ones.
     """
 

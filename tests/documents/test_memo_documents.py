@@ -7,9 +7,14 @@ from typing import Any
 
 import pytest
 
-from headrace import PlanningOptions, optimize
+from headrace import PlanningOptions, PlanRequest, optimize
+from headrace.algebra.deadline import Deadline
+from headrace.api.explanation import plan_text
+from headrace.documents.explained import physical_document
 from headrace.documents.memo import memo_document
+from headrace.planning.planner import plan_translated
 from headrace.planning.requests import CostModelKind
+from headrace.planning.translating import translate_query
 from tests.planning.test_planning import QUERIES, request
 
 Goal = tuple[int, str]
@@ -100,3 +105,19 @@ def test_groups_have_labels_and_estimates() -> None:
     top = document["plan"]["nodes"][document["plan"]["root"]]
     assert root["estimate"]["rate"] == top["estimate"]["rate"]
     assert root["estimate"]["population"] == top["estimate"]["population"]
+
+
+def test_a_canonical_plan_has_no_place_in_the_memo() -> None:
+    """A clique of one label shares more as written than in the order of the start plan."""
+    edges = ", ".join(f"a(x{i}, x{j})" for i in range(6) for j in range(i))
+    query = f"Answer(x0, x5) <- {edges}."
+    translated = translate_query(
+        PlanRequest(query, language="rq", options=PlanningOptions(window="100"))
+    )
+    planned = plan_translated(translated, deadline=Deadline(cancelled=lambda: True))
+    assert planned.plan == planned.optimization.canonical_plan
+    document = memo_document(planned)
+    assert document.chosen == ()
+    assert document.shared_cost == document.canonical_shared_cost
+    text = plan_text(physical_document(planned, why=True))
+    assert "the search found no cheaper plan than the one with which it began" in text

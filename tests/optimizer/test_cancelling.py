@@ -9,12 +9,15 @@ import pytest
 
 from bench.queries import catalog, cost_model
 from headrace.algebra.logical import LogicalExpression
+from headrace.costmodel import CostModel
 from headrace.optimizer import Optimizer, Options, SearchCancelledError, SearchResult
 from headrace.optimizer.greedy import may_be_cut
 from headrace.optimizer.listing import ListingProgress, PlanListing
 from tests.optimizer.shapes import (
+    CLIQUE_4,
     CONCAT_PLUS,
     QS,
+    Edges,
     chain,
     optimize,
     pattern,
@@ -22,6 +25,9 @@ from tests.optimizer.shapes import (
     star,
     thesis_model,
 )
+from tests.optimizer.shapes import catalog as shape_catalog
+
+CLIQUE_6: Edges = tuple((i, j) for i in range(6) for j in range(i))
 
 
 @dataclass
@@ -58,6 +64,27 @@ def test_a_cancelled_search_has_a_plan_at_any_time(expression: LogicalExpression
         assert whole.cost <= outcome.cost <= outcome.canonical_cost
         assert outcome.plan.nodes[outcome.plan.root].estimate.cumulative_cost == outcome.cost
         assert outcome.memo.expression_count <= whole.memo.expression_count
+
+
+@pytest.mark.parametrize("shared_costs", [False, True])
+@pytest.mark.parametrize("edges", [CLIQUE_6, CLIQUE_4, star(8), chain(9)])
+def test_a_cancelled_search_costs_at_most_the_query_as_written(
+    edges: Edges, shared_costs: bool
+) -> None:
+    """Joins of one label share indexes, which the start plan of the cheapest tree disregards."""
+    expression = query(pattern(edges, labels="a" * len(edges)))
+    options = Options(check=True, shared_costs=shared_costs)
+    for limit in (0, 60, 150, 400):
+        outcome = Optimizer(CostModel("saturating", shape_catalog()), options).optimize(
+            expression, cancelled=After(limit)
+        )
+        written = outcome.canonical_shared_cost if shared_costs else outcome.canonical_cost
+        cost = outcome.shared_cost if shared_costs else outcome.cost
+        assert cost <= written * (1 + 1e-9)
+        if outcome.best.group is None:
+            assert outcome.plan == outcome.canonical_plan
+            assert not outcome.reasons()
+            assert not outcome.requirements()
 
 
 def test_a_search_polls_cancelled_at_every_binding() -> None:

@@ -560,8 +560,8 @@ export interface components {
          * ChosenNode
          * @description The place of a node of the plan in the memo.
          *
-         *     ``expression`` is null for an enforcer. ``required`` is null if the time limit ended the search
-         *     before it costed an alternative.
+         *     ``expression`` is null for an enforcer. ``required`` is null if the search was cut, and its
+         *     start plan is the cheapest one.
          */
         readonly ChosenNode: {
             /** Expression */
@@ -1138,7 +1138,8 @@ export interface components {
          * @description The stage ``memo``: all groups, and the place of the plan among them.
          *
          *     ``root`` is the group of the answer, ``chosen`` the place of each node of the plan, and
-         *     ``symbols`` the thesis's sign of each operator.
+         *     ``symbols`` the thesis's sign of each operator. ``chosen`` is empty if the plan is the canonical
+         *     plan of the query as written, which is costed outside the memo.
          */
         readonly Memo: {
             /** Canonical */

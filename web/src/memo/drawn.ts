@@ -19,8 +19,9 @@ export function atFirst(index: MemoIndex): DrawnGroups {
   return index.places.size <= SMALL ? everything(index) : chosenPlan(index);
 }
 
+/** The groups of the chosen plan; the root alone if the plan is costed outside the memo. */
 export function chosenPlan(index: MemoIndex): DrawnGroups {
-  const groups = capped(index.chosenGroups);
+  const groups = capped(index.chosenGroups.size ? index.chosenGroups : [index.memo.root]);
   return { groups, open: groups.size <= MOST_OPEN ? groups : new Set([index.memo.root]) };
 }
 

@@ -108,7 +108,10 @@ describe("what is drawn", () => {
 
   it("is the whole of a small memo", () => {
     expect(atFirst(index).groups.size).toBe(memo.groups.length);
-    expect(atFirst(large).groups.size).toBe(0);
+  });
+
+  it("is the root alone of a large memo without the chosen plan", () => {
+    expect([...atFirst(large).groups]).toEqual([large.memo.root]);
   });
 
   it("is never more than can be read", () => {
