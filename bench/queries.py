@@ -87,6 +87,11 @@ def complete(n: int) -> Edges:
     return tuple((i, j) for i in range(n) for j in range(i + 1, n))
 
 
+def both_ways(edges: Edges) -> Edges:
+    """Each edge in both directions."""
+    return tuple(pair for i, j in edges for pair in ((i, j), (j, i)))
+
+
 def pattern(edges: Edges, kept: tuple[int, ...] | None = None, label: str | None = None) -> str:
     """A pattern of as many labels as edges, or of one; all variables are kept by default."""
     variables = tuple(dict.fromkeys(v for edge in edges for v in edge)) if kept is None else kept
@@ -129,6 +134,10 @@ def cases() -> list[Case]:
         for n in range(4, 9)
     ]
     found += [
+        Case("star 9, all kept", pattern(star(9)), 1000.0, aim_ratio=1.05),
+        Case("star 10, all kept", pattern(star(10)), 1000.0, aim_ratio=1.05),
+        Case("star 10, two kept", pattern(star(10), (1, 10)), 1000.0, aim_ratio=1.05),
+        Case("digraph 4, all kept", pattern(both_ways(complete(4))), 1000.0, aim_ratio=1.05),
         Case("graph clique 4, all kept", pattern(complete(4))),
         Case("graph clique 8, all kept", pattern(complete(8)), 1000.0),
         _budgeted("star 16, two kept", pattern(star(16), (1, 16)), 1000.0),

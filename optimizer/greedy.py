@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial, reduce
 from operator import attrgetter, or_
 
-from ..algebra.logical import Pattern
+from ..algebra.logical import Filter, Pattern, WScan, WScanUnion
 from ..algebra.physical import HashJoin
 from ..costmodel.characteristics import Characteristics
 from ..memo import GroupId
@@ -32,6 +32,9 @@ STARTS = 4
 """The number of atoms, those with the fewest rows, from which an order is grown."""
 ORDERING = 0.5
 """The part of the time after which the best order found until then is taken."""
+MANY_JOINS = 1_000
+"""The most joins of a pattern of edges, as :func:`has_more_joins` counts them, that are searched
+whether they bring a cheaper plan or not. A star of seven edges has 882, one of eight 2,032."""
 EXPRESSIONS_PER_MS = 2
 """The least speed of a search, in expressions per millisecond, on a slow or busy machine."""
 
@@ -72,29 +75,47 @@ def has_more_joins(bindings: Sequence[tuple[int, ...]], most: int) -> bool:
 
 
 class StartOrder:
-    """Greedy joins for those patterns of a query whose search may be cut.
+    """Greedy joins for those patterns of a query whose search may be cut or is long.
 
     ``reordered`` says whether any pattern entered the memo in another order than it was written,
-    and ``exceeds_budget`` whether the joins of any exceed the budget of expressions for sure.
+    and ``has_many_joins`` whether the search of any should end when it brings no cheaper plan.
     """
 
     def __init__(self, coster: Coster, options: Options, budget: Budget) -> None:
         self.reordered = False
-        self.exceeds_budget = False
+        self.has_many_joins = False
         self._coster = coster
         self._options = options
         self._stopped = partial(budget.out_of_time, ORDERING)
 
     def __call__(self, pattern: Pattern, groups: tuple[GroupId, ...]) -> Joins | None:
         """The joins to start from for a PATTERN over groups; None for the written order."""
-        if not may_be_cut(len(groups), self._options):
+        many = self._has_many_joins(pattern, groups)
+        if not many and not may_be_cut(len(groups), self._options):
             return None
         self.reordered = True
-        most = self._options.budget_expressions
-        if most is not None and has_more_joins(pattern.bindings, most):
-            self.exceeds_budget = True
+        self.has_many_joins |= many
         estimates = [self._coster.estimate(group) for group in groups]
         return greedy_joins(pattern, estimates, self._coster.cost_model, self._stopped)
+
+    def _has_many_joins(self, pattern: Pattern, groups: tuple[GroupId, ...]) -> bool:
+        """Whether a greedy order is likely to be as good as a plan of a search within the budget.
+
+        It may be worse where rules rewrite inputs, such as paths, together with the pattern. So the
+        joins of such patterns may be as many as the budget has expressions.
+        """
+        budget = self._options.budget_expressions
+        if budget is None:
+            return False
+        most = min(budget, MANY_JOINS) if all(map(self._reads_edges, groups)) else budget
+        return has_more_joins(pattern.bindings, most)
+
+    def _reads_edges(self, group: GroupId) -> bool:
+        """Whether a group has the edges of labels, all of them or those of a filter."""
+        first = self._coster.groups[group].expressions[0]
+        if isinstance(first.operator, Filter):
+            return self._reads_edges(first.inputs[0])
+        return isinstance(first.operator, WScan | WScanUnion)
 
 
 def greedy_joins(

@@ -101,7 +101,7 @@ class Optimizer:
         entry = Entry(memo, search.algebra.flat, order, deadline, at_once=at_once)
         root = entry.insert(expression)
         acceptable = answers(hashable_columns(expression), options.parallelism)
-        if order.exceeds_budget:
+        if order.has_many_joins:
             search.explore_while_it_gains(root, acceptable)
         best, kept, physical_expressions = _chosen(
             search, root, acceptable, canonical, reordered=order.reordered

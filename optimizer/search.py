@@ -35,7 +35,7 @@ from .options import Options
 from .rule_table import RuleTable
 from .steps import Step
 
-FIRST = 1_000
+FIRST = 500
 """The expressions after which a search that cannot be complete compares its plans first."""
 LEAST_GAIN = 0.01
 """The part of a cost by which a plan has to be cheaper for the search to go on."""
