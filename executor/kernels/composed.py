@@ -31,7 +31,7 @@ def code_of_list(
 
     There is room for a new entry, a new composed string, and ``length`` bytes.
     """
-    h, entries, index, lists = table.header, table.entries, table.index, table.lists
+    h, entries, index, lists = table.header, table.entries, table.slots, table.lists
     mask = index.shape[0] - 1
     slot = hashed & mask
     code = index[slot]
@@ -63,7 +63,7 @@ def _is_list_at(table: Table, before: int, last: int, start: int, length: int) -
     top = table.header[HEAP_TOP]
     _write_list(table, before, last, table.heap, top + length)
     one, other = table.heap[start : start + length], table.heap[top : top + length]
-    differ = 0
+    differ = np.int64(0)
     for i in range(length):  # without an early end: many bytes at once
         differ |= np.int64(one[i]) ^ np.int64(other[i])
     return differ == 0

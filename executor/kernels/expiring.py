@@ -49,7 +49,7 @@ class Expiring(NamedTuple):
         until: int64[capacity]: the expiry of each value.
         links: int32[capacity, LINKS].
         own: int64[capacity, fields]: what the operator notes of each value, 0 in a new one.
-        index: a slot for each value: 32 bits of its hash above its row, or EMPTY.
+        slots: the index: 32 bits of the hash of a value above its row, or EMPTY.
         queue: int64[1 + most buckets, 2]: pairs of an expiry and a bucket.
         firsts: int32[most buckets]: the first value of each bucket, EMPTY without one; of a free
             bucket the next free one.
@@ -63,7 +63,7 @@ class Expiring(NamedTuple):
     until: IntArray
     links: SmallIntArray
     own: IntArray
-    index: IntArray
+    slots: IntArray
     queue: IntArray
     firsts: SmallIntArray
     recent: IntArray
@@ -82,7 +82,7 @@ def is_full(values: Expiring) -> bool:
 @kernel
 def row_with(values: Expiring, columns: IntArray, i: int, sought: IntArray) -> int:
     """The row of the value that equals columns ``sought`` of batch row ``i``, or EMPTY."""
-    index, hashed = values.index, hash_in(columns, i, sought)
+    index, hashed = values.slots, hash_in(columns, i, sought)
     mask = index.shape[0] - 1
     slot, tag = hashed & mask, hashed << ROW_BITS
     while index[slot] != EMPTY:
@@ -106,7 +106,7 @@ def row_of(values: Expiring, columns: IntArray, i: int) -> int:
 @kernel
 def new_row(values: Expiring, columns: IntArray, i: int) -> int:
     """Holds the value of batch row ``i``, which is not held; there is room for it."""
-    h, index = values.header, values.index
+    h, index = values.header, values.slots
     row = h[FREE]
     if row == EMPTY:
         row = h[TOP]
@@ -133,7 +133,7 @@ def remove(values: Expiring, row: int) -> None:
     h, hashed = values.header, 0
     for j in range(values.columns.shape[1]):
         hashed = mixed(hashed + values.columns[row, j])
-    vacate(values.index, slot_of(values.index, hashed, row))
+    vacate(values.slots, slot_of(values.slots, hashed, row))
     values.links[row, NEXT], values.links[row, PREVIOUS] = h[FREE], FREED
     h[FREE] = row
     h[COUNT] -= 1

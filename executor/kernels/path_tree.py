@@ -202,7 +202,7 @@ def _fetch(tree: IntArray, paths: int, table: Table) -> None:
     A look-up has to wait for the memory several times. These reads do not depend on each other, so
     the processor waits for many at once.
     """
-    entries, index, lists = table.entries, table.index, table.lists
+    entries, index, lists = table.entries, table.slots, table.lists
     for path in range(paths):
         hashed = hash_of_string(tree[path, ROLL], tree[path, LENGTH])
         tree[path, SEEN] = index[hashed & (index.shape[0] - 1)]

@@ -48,14 +48,14 @@ class Table(NamedTuple):
     Attributes:
         header: int64[HEADER_LENGTH].
         entries: int64[capacity, ENTRY_FIELDS].
-        index: the codes by hash.
+        slots: the index: the codes by hash.
         heap: the bytes of strings.
         lists: the composed strings.
     """
 
     header: IntArray
     entries: IntArray
-    index: IntArray
+    slots: IntArray
     heap: Bytes
     lists: IntArray
 

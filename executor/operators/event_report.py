@@ -99,7 +99,7 @@ class EventReportOperator(ReportedValues):
         """Keeps the values of the last report that are not valid any more until the next call."""
         touched = self._touched[: self._h[layout.TOUCHED]]
         if len(touched):
-            columns = self._held.expiring.columns[touched].T
+            columns = self._held.expiring.columns[touched].T.astype(np.int64)
             self._dictionary.hold(columns, np.full(len(touched), now, np.int64))
 
     def open_row_changes(self) -> Batch:

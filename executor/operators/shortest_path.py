@@ -146,7 +146,7 @@ class ShortestPathOperator:
         def step() -> int:
             own = path_tree.Texts(length, rows, *parts.arrays, dictionary.arrays(0, 0))
             state = kernel.Search(*search, self._tree, own)
-            return kernel.search(graph, state, writes, path.budget, needed, self._out)
+            return int(kernel.search(graph, state, writes, path.budget, needed, self._out))
 
         def enlarge_out() -> None:
             more = max(int(h[path_tree.NEED]), self._out.shape[1])
@@ -241,7 +241,8 @@ class ShortestPathOperator:
     @property
     def entries(self) -> int:
         """Edges held, and those that wait, and the rows of the last instant."""
-        return self._held.entries + sum(map(len, self._arrived)) + self._columns.shape[1]
+        rows = int(self._columns.shape[1])
+        return self._held.entries + sum(map(len, self._arrived)) + rows
 
     @property
     def nbytes(self) -> int:

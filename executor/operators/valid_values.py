@@ -64,9 +64,9 @@ class ValidValues:
         for name in ("columns", "until", "links", "own"):
             larger = enlarged(getattr(self.expiring, name), length)
             self.expiring = self.expiring._replace(**{name: larger})
-        index = _index_for(length)
-        copy_index(self.expiring.index, index)
-        self.expiring = self.expiring._replace(index=index)
+        slots = _index_for(length)
+        copy_index(self.expiring.slots, slots)
+        self.expiring = self.expiring._replace(slots=slots)
 
     def _enlarge_queue(self) -> None:
         length = len(self.expiring.firsts)

@@ -84,6 +84,6 @@ def test_a_list_keeps_its_parts_beyond_their_own_expiry() -> None:
         for k in range(200):  # takes freed codes
             encoded(dictionary, f"{now} {k}", now + 5)
         (text,) = dictionary.decode(np.array([third], np.int64)).to_pylist()
-        assert json.loads(text) == ["a", "b", "c"]
+        assert json.loads(str(text)) == ["a", "b", "c"]
     dictionary.purge(60)
     assert dictionary.entries == 0
