@@ -97,21 +97,21 @@ def may_share(groups: Groups) -> bool:
 
 
 def _least(graph: _Graph, stopped: Callable[[], bool]) -> _Plan:
-    """The cheapest of the plans that the algorithm comes to from each of several sets."""
+    """The cheapest of the plans that the algorithm comes to from several sets of free goals."""
     visits = count(MOST_VISITS // max(graph.alternatives, 1), -1)
 
     def over() -> bool:
         return next(visits) <= 0 or stopped()
 
     sets = (), graph.scans, graph.reusable, graph.indexes, (*graph.reusable, *graph.indexes)
-    starts = dict.fromkeys(map(frozenset, sets))
-    plans = [_exchanged(graph, _improved(graph, free, over), over) for free in starts]
-    return min(plans, key=attrgetter("cost"))
+    plans = {free: graph.plan(free) for free in map(frozenset, sets)}
+    free, best = min(plans.items(), key=lambda one: one[1].cost)
+    begun = [*plans.values(), _improved(graph, free, best, over)]
+    return min((_exchanged(graph, plan, over) for plan in begun), key=attrgetter("cost"))
 
 
-def _improved(graph: _Graph, free: frozenset[int], over: Callable[[], bool]) -> _Plan:
+def _improved(graph: _Graph, free: frozenset[int], best: _Plan, over: Callable[[], bool]) -> _Plan:
     """Lets reusable goals enter and leave the set of free goals, while that makes plans cheaper."""
-    best = graph.plan(free)
     better = True
     while better:
         better = False
