@@ -124,6 +124,31 @@ def paths_read(
     return frozenset(names)
 
 
+def paths_returned(clauses: Sequence[Match | With | Unwind], result: Projection) -> frozenset[str]:
+    """The names of the paths that are columns, also those that they have before a WITH."""
+    names = _variables(result, None)
+    found = set(names or ())
+    for clause in reversed(clauses):
+        if isinstance(clause, With) and clause.projection.items:
+            names = _variables(clause.projection, names)
+            found.update(names or ())
+        elif isinstance(clause, Match) and names is None:
+            found.update(part.variable.text for part in clause.parts if part.variable is not None)
+    return frozenset(found)
+
+
+def _variables(projection: Projection, later: set[str] | None) -> set[str] | None:
+    """The variables that columns are, of those with names ``later``; None stands for all."""
+    if not projection.items:
+        return later
+    return {
+        item.value.name.text
+        for item in projection.items
+        if isinstance(item.value, Variable)
+        and (later is None or (item.text if item.alias is None else item.alias.text) in later)
+    }
+
+
 def read_by(
     parts: Sequence[Part], condition: Expression | None, *, counted: bool
 ) -> frozenset[str]:

@@ -19,7 +19,7 @@ from .bodies import Body, optional_scope
 from .clauses import Match, Projection, Query, Single, Unwind, With
 from .conditions import hold, match_block
 from .constructed import relationships
-from .path_tests import paths_read
+from .path_tests import paths_read, paths_returned
 from .program import Choices, Program, alternatives, reading
 from .projections import Closed, are_apart, close, closes, computes, counts, is_aggregated, renamed
 from .scope import Bound
@@ -186,9 +186,7 @@ def _segment(
 ) -> Closed:
     """Adds the rules of the clauses between two projections that close rules."""
     inner = program.fresh("grouped") if computes(projection) else ""
-    returned = frozenset(
-        item.value.name.text for item in projection.items if isinstance(item.value, VariableText)
-    )
+    returned = paths_returned(clauses, projection)
     read = paths_read(clauses, projection, counted=counts(projection))
 
     def build(choices: Choices) -> Closed:

@@ -69,6 +69,11 @@ AT_5: dict[str, list[Row]] = {
     "MATCH p = (a)-[:K]->(b:City) UNWIND nodes(p) AS n MATCH (n)-[:L]->(c) RETURN n, c": [(2, 1)],
     "MATCH p = (a:Person)-[:K]->(b:City) UNWIND nodes(p) AS n WITH n WHERE n.age > 3 "
     "RETURN n, n.age AS age": [(3, 5)],
+    # A path is a column by any of its names.
+    "MATCH p = (a)-[:L]->(b) RETURN *": [(2, 1, '[[2,"L",1]]')],
+    "MATCH p = (a)-[:L]->(b) WITH b, p AS q, a WITH * RETURN a, q AS p, b": [
+        (2, '[[2,"L",1]]', 1)
+    ],
     # Conditions over the nodes, the relationships and the length of a path.
     "MATCH p = (a)-[:K*]->(b) WHERE all(r IN relationships(p) WHERE r.w > 1) RETURN a, b": [
         (1, 2),
