@@ -1,6 +1,7 @@
 """One side of `bench.aggregates`: times as JSON, of whatever checkout is imported.
 
 Run as text over another checkout's code, so it names only what earlier versions have too.
+Deviations and medians need a commit that has them, or ``--only`` for the others.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ KEYS = (1, 10_000)
 CALLS: dict[str, tuple[Any, ...]] = {
     "count, sum, min, avg by key": (("count", None), ("sum", 2), ("min", 2), ("avg", 2)),
     "count by key": (("count", None),),
+    "mean by key": (("avg", 2),),
+    "deviation by key": (("stddev", 2),),
+    "median by key": (("percentile_disc", 2, 0.5),),
 }
 
 

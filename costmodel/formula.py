@@ -38,7 +38,9 @@ MEANINGS: Mapping[str, str] = {
     "r2": "rows of the second input per time unit",
     "re": "edges of the path's inputs per time unit",
     "a": "aggregates",
-    "o": "aggregates that keep their values in order: min, max and counts of distinct values",
+    "o": "aggregates that keep their values in order: min, max, percentiles, counts of distinct "
+    "values and lists",
+    "u": "standard deviations",
     "m": "values that are computed",
     "p": "rows valid at an instant: of the operator's input, of the pairs that PATH connects",
     "rq": "rows of the pairs to report per time unit",

@@ -11,7 +11,7 @@ from functools import lru_cache
 from math import isfinite
 
 from ..algebra import physical
-from ..algebra.aggregates import COLLECTING, ORDERING
+from ..algebra.aggregates import COLLECTING, DEVIATIONS, ORDERING
 from ..algebra.lengths import longest
 from ..algebra.predicate import Predicate
 from ..algebra.window import Window
@@ -91,13 +91,14 @@ COSTS[physical.ToKernel] = lambda m, o, out, i: (
 def _(m: CostModel, o: physical.AggregateRows, out: Characteristics, i: Inputs) -> Applied:
     rows = i[0].arrival_rate, i[0].population
     ordered = sum(call.function in ORDERING for call in o.calls)
-    if not o.collects:
+    lists = sum(call.function in COLLECTING for call in o.calls)
+    deviations = sum(call.function in DEVIATIONS for call in o.calls)
+    if not lists and not deviations:
         values = (*rows, len(o.aggregates), ordered, out.arrival_rate)
         return formulas.AGGREGATE, values
-    lists = sum(call.function in COLLECTING for call in o.calls)
     values_of_list = i[0].population / max(out.population, 1.0)
-    sizes = (len(o.aggregates), ordered, lists, values_of_list)
-    return formulas.AGGREGATE_WITH_LISTS, (*rows, *sizes, out.arrival_rate)
+    sizes = (len(o.aggregates), ordered, lists, values_of_list, deviations)
+    return formulas.AGGREGATE_OF_LONG_VALUES, (*rows, *sizes, out.arrival_rate)
 
 
 @COSTS.add(physical.Coalesce)

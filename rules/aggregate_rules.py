@@ -108,8 +108,9 @@ class AggregateOverValues(TransformationRule):
 class AggregatePartially(TransformationRule):
     """γ_{K;f}(S)  →  γ_{K;g}(γ'_{K;h}(S)) where g adds up the counts and sums h of each partition
 
-    Valid for counts, sums, means, minima and maxima: each row is on one partition, and γ' has the
-    sums in full. Functions of different values are left out: two partitions may have the same.
+    Valid for counts, sums, means, deviations, minima and maxima: each row is on one partition, and
+    γ' has the sums in full. Functions of different values are left out: two partitions may have the
+    same. So are percentiles, which need all values.
     """
 
     name = "AggregatePartially"

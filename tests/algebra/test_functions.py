@@ -8,6 +8,7 @@ import sqlglot
 from sqlglot import exp
 
 from headrace.algebra import functions, scalar
+from headrace.algebra.aggregates import IN_QUERIES
 from headrace.algebra.functions import FUNCTIONS, LENIENT, LONGEST_TEXT, applied, types_of
 from headrace.algebra.missing import rejects_missing
 from headrace.algebra.predicate import FALSE, TRUE, Predicate
@@ -37,6 +38,12 @@ def test_rq_knows_the_same_functions() -> None:
     (line,) = [one for one in PARSER.grammar.splitlines() if one.startswith("FUNCTION")]
     names = line[line.index("(?:") + 3 : line.index(")")].split("|")
     assert sorted(names) == sorted(FUNCTIONS)
+
+
+def test_rq_knows_the_same_aggregates() -> None:
+    (line,) = [one for one in PARSER.grammar.splitlines() if one.startswith("AGGREGATE.")]
+    names = line[line.index("(?:") + 3 : line.index(")")].split("|")
+    assert sorted(names) == sorted(IN_QUERIES)
 
 
 def test_the_page_of_rq_lists_all_functions() -> None:

@@ -153,6 +153,21 @@ def test_lists_are_written_with_each_result() -> None:
         assert more == pytest.approx(out.arrival_rate * lists * 4 * 3)
 
 
+def test_a_deviation_is_computed_with_each_result() -> None:
+    mean = physical.AggregateRows((0,), (("avg", 1),), (0, 1))
+    for function in ("stddev", "stddev_pop_partial"):
+        calls: tuple[tuple[Function, int | None], ...] = ((function, 1),)
+        deviation = physical.AggregateRows((0,), calls, (0, 1))
+        more = MODEL.cost(deviation, OUT, (A,)) - MODEL.cost(mean, OUT, (A,))
+        assert more == pytest.approx(OUT.arrival_rate * 20 * 3)
+
+
+def test_a_percentile_keeps_its_values_in_order() -> None:
+    median = physical.AggregateRows((0,), (("percentile_disc", 1, 0.5),), (0, 1))
+    least = physical.AggregateRows((0,), (("min", 1),), (0, 1))
+    assert MODEL.cost(median, OUT, (A,)) == MODEL.cost(least, OUT, (A,))
+
+
 def test_a_report_pays_for_rows_and_results() -> None:
     report = physical.ReportRows("snapshot", 5)
     assert MODEL.cost(report, OUT, (A,)) == 2 * (2 * (5 + 11 * 7) + 2 * 7) + 10 * (3 + 2)

@@ -28,6 +28,21 @@ AT_5: dict[str, list[Row]] = {
     "MATCH (a)-[:K]->(b) WITH a RETURN a, count(*) AS n": [(1, 2), (2, 1), (3, 1)],
     "MATCH (a)-[:K]->(b) WITH DISTINCT a, b RETURN a, count(*) AS n": [(1, 1), (2, 1), (3, 1)],
     "MATCH (a)-[r:K]->() RETURN count(r) AS n, avg(r.w) AS mean": [(4, 3.75)],
+    # The values are 5, 1, 2 and 7; openCypher gives the deviation 0 for a single one.
+    "MATCH (a)-[r:K]->() RETURN stDev(r.w) AS s, stDevP(r.w) AS p": [
+        (2.753785273643051, 2.384848003542364)
+    ],
+    "MATCH (a)-[r:K]->() RETURN a, stDev(r.w) AS s, stDevP(r.w) AS p": [
+        (1, 2.1213203435596424, 1.5),
+        (2, 0.0, 0.0),
+        (3, 0.0, 0.0),
+    ],
+    "MATCH (a)-[r:K]->() RETURN percentileCont(r.w, 0.4) AS c, percentileDisc(r.w, 0.5) AS d, "
+    "percentileDisc(r.w, 0.51) AS e, percentileCont(r.w, 1) AS f": [(2.6, 2, 5, 7.0)],
+    "MATCH (a)-[r:K]->() WITH a, percentileCont(r.w, 0.5) AS m WHERE m > 3 "
+    "RETURN count(*) AS n, 10 * max(m) AS m": [(2, 70.0)],
+    # The relationship L has no w.
+    "MATCH (a)-[r:L]->() RETURN stDev(r.w) AS s, percentileDisc(r.w, 0.5) AS d": [(0.0, None)],
     # The queries of UNION ALL have no row in common.
     "MATCH (a)-[:K]->() RETURN a, 'k' AS of UNION ALL MATCH (a)-[:L]->() RETURN a, 'l' AS of": [
         (1, "k"),

@@ -93,6 +93,12 @@ def test_the_algebra_of_answers(query: str, algebra: str) -> None:
             "Answer(x, latest(e.n, e.ts) as m) <- a(x, y) as e. WINDOW 9",
         ),
         (
+            "SELECT x, stddev_pop(e.n) AS s, percentile_cont(e.n, 0.5) AS m "
+            "MATCH (x)-[e:a]->(y) ON s WINDOW (9)",
+            "Answer(x, stddev_pop(e.n) as s, percentile_cont(e.n, 0.5) as m) <- a(x, y) as e. "
+            "WINDOW 9",
+        ),
+        (
             "SELECT x, y, count(e) AS c MATCH (x)-[e:a]->(z), (y)-[:b]->() ON s WINDOW (9) "
             "WHERE (y) = (z) EMIT SNAPSHOT",
             "Answer(x, y, count(*) as c) <- a(x, y) as e, b(y, _). WINDOW 9 EMIT SNAPSHOT",
@@ -167,6 +173,35 @@ def test_gcore_means_what_rules_mean(gcore: str, rules: str) -> None:
         ("Answer(latest(e.n, e.z) as n) <- a(x, y) as e. WINDOW 9", "E-UNKNOWN", "no property z"),
         ("Answer(latest(e) as n) <- a(x, y) as e. WINDOW 9", "E-AGG", "needs a time"),
         ("Answer(latest(e, e.ts) as n) <- a(x, y) as e. WINDOW 9", "E-PROPERTY", "edge"),
+        ("Answer(stddev(e.t) as n) <- a(x, y) as e. WINDOW 9", "E-TYPE", "stddev is for numbers"),
+        ("Answer(stddev(distinct e.n) as n) <- a(x, y) as e. WINDOW 9", "E-AGG", "DISTINCT"),
+        ("Answer(stddev(e.n, 1) as n) <- a(x, y) as e. WINDOW 9", "E-SYNTAX", "cannot stand"),
+        (
+            "Answer(percentile_cont(distinct e.n, 0.5) as n) <- a(x, y) as e. WINDOW 9",
+            "E-AGG",
+            "DISTINCT",
+        ),
+        (
+            "Answer(percentile_disc(e.n) as n) <- a(x, y) as e. WINDOW 9",
+            "E-SYNTAX",
+            "percentile_disc takes two arguments",
+        ),
+        (
+            "Answer(percentile_disc(e.n, 50) as n) <- a(x, y) as e. WINDOW 9",
+            "E-AGG",
+            "not a number from 0 to 1",
+        ),
+        (
+            "Answer(percentile_disc(e.n, e.n) as n) <- a(x, y) as e. WINDOW 9",
+            "E-AGG",
+            "not a number from 0 to 1",
+        ),
+        (
+            "Answer(percentile_disc(e.n, 0.1) as n) <- a(x, y) as e. "
+            "Answer(percentile_disc(e.n, 0.2) as n) <- b(x, y) as e. WINDOW 9",
+            "E-AGG",
+            "differ",
+        ),
         ("Answer(sum(e.n, e.ts) as n) <- a(x, y) as e. WINDOW 9", "E-SYNTAX", "cannot stand"),
         ("SELECT sum(e.n, e.n) AS n MATCH ()-[e:a]->() ON s WINDOW (9)", "E-SYNTAX", "argument"),
     ],

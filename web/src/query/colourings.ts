@@ -25,7 +25,10 @@ const CYPHER_WORDS = words(
 /** Whether RQ reads a word as a keyword, so that a label of this name needs backquotes. */
 export const isRqWord = (word: string): boolean => RQ_WORDS.has(word.toLowerCase());
 
-const FUNCTIONS = words("count sum avg min max collect latest abs length nodes relationships");
+const FUNCTIONS = words(
+  "count sum avg min max collect latest abs length nodes relationships stddev stddev_pop percentile_cont " +
+    "percentile_disc stdev stdevp percentilecont percentiledisc",
+);
 
 export interface State {
   comment: boolean;
