@@ -155,9 +155,11 @@ def _chosen(
 ) -> tuple[Chosen, KeptAsWritten | None, int]:
     """The plan that a search chooses, why it is the one as written, and the size of the search.
 
-    The plan never costs more than the ``canonical`` one: a search that was cut, or that began with
-    joins in another order than they were written (``reordered``), may know only dearer plans. The
-    size is the number of physical operators over groups that branch and bound priced.
+    A search that was cut, or that began with joins in another order than they were written
+    (``reordered``), may know only plans that cost more than the ``canonical`` one, which is then
+    chosen. A complete search compares the plan as written by the estimates of the memo instead,
+    which may differ from those of the canonical plan. The size is the number of physical operators
+    over groups that branch and bound priced.
     """
     cost = shared_cost if search.options.shared_costs else attrgetter("cost")
     # The plan to return if the time ends before the explored expressions are costed.
@@ -173,7 +175,8 @@ def _chosen(
         best, kept = _of_least_cost(search, roots, plans[0], cost, reordered=reordered)
         plans = [best]
     best = min(plans, key=lambda one: cost(one.plan))
-    if cost(canonical) < cost(best.plan) * (1 - 1e-9):  # ignore rounding errors
+    only_some = search.budget.cut or reordered
+    if only_some and cost(canonical) < cost(best.plan) * (1 - 1e-9):  # ignore rounding errors
         best, kept = Chosen(canonical, None), None
     return best, kept, physical_expressions
 
