@@ -22,6 +22,7 @@ from tests.api.command import CATALOG
 from tests.api.serving import LOOPBACK, served, settings
 from tests.browser.comparing import Difference, difference, reduced, save
 from tests.browser.conftest import PATIENCE_MS, SHOTS
+from tests.browser.frozen import MOMENTS, freeze
 from tests.browser.test_page import TRIANGLE, settled
 from tests.waiting import PATIENCE, until
 
@@ -101,6 +102,18 @@ def _live(page: Page, _plan: str) -> None:
     page.add_style_tag(content=".tiles { visibility: hidden }")
 
 
+def _running(page: Page, _plan: str) -> None:
+    """The same run at a moment at which it had not ended."""
+    freeze(page)
+    page.goto("/#/live")
+    page.locator(".queries li button").first.click()
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    expect(page.get_by_role("progressbar")).to_have_attribute("value", str(MOMENTS[-1]))
+    expect(page.get_by_role("list", name="Newest results").get_by_role("button")).not_to_have_count(
+        0
+    )
+
+
 VIEWS: dict[str, Callable[[Page, str], None]] = {
     "plan": _plan,
     "details": _details,
@@ -109,6 +122,7 @@ VIEWS: dict[str, Callable[[Page, str], None]] = {
     "memo": _memo,
     "search": _search,
     "live": _live,
+    "running": _running,
 }
 """Each view of the page by name, and how to get there. A new view is added here."""
 
@@ -136,6 +150,7 @@ def pictures(browser: Browser, address: str, plan: str, size: str) -> Iterator[t
     page.set_default_timeout(PATIENCE_MS)
     try:
         for view, show in VIEWS.items():
+            page.unroute_all()
             page.goto("about:blank")  # each view begins as on a new page
             page.emulate_media(color_scheme=SCHEMES[0])
             show(page, plan)
