@@ -52,7 +52,11 @@ def _running(query: Mapping[str, Any], fraction: float) -> dict[str, Any]:
         "state_entries": read * 3,
         "state_bytes": read * 300,
     }
-    running = {"state": "running", "ended": None, "progress": {**query["progress"], **progress}}
+    running: dict[str, Any] = {
+        "state": "running",
+        "ended": None,
+        "progress": {**query["progress"], **progress},
+    }
     if "operators" in query:
         running["operators"] = [_measured(one) for one in query["operators"]]
     return {**query, **running}
