@@ -84,11 +84,6 @@ AT_5: dict[str, list[Row]] = {
     "MATCH p = (a)-[:K]->(b:City) UNWIND nodes(p) AS n MATCH (n)-[:L]->(c) RETURN n, c": [(2, 1)],
     "MATCH p = (a:Person)-[:K]->(b:City) UNWIND nodes(p) AS n WITH n WHERE n.age > 3 "
     "RETURN n, n.age AS age": [(3, 5)],
-    # A path is a column by any of its names.
-    "MATCH p = (a)-[:L]->(b) RETURN *": [(2, 1, '[[2,"L",1]]')],
-    "MATCH p = (a)-[:L]->(b) WITH b, p AS q, a WITH * RETURN a, q AS p, b": [
-        (2, '[[2,"L",1]]', 1)
-    ],
     # Conditions over the nodes, the relationships and the length of a path.
     "MATCH p = (a)-[:K*]->(b) WHERE all(r IN relationships(p) WHERE r.w > 1) RETURN a, b": [
         (1, 2),
@@ -109,6 +104,10 @@ AT_5: dict[str, list[Row]] = {
     "MATCH p = (a)-[:K*1..2]->(b) WHERE length(p) > 1 MATCH (c)-[r:K]->(b) "
     "WHERE NOT r IN relationships(p) RETURN a, b, c": [(1, 3, 3)],
     "MATCH p = (a)-[:K*1..2]->(b) RETURN a, avg(length(p)) AS l": [(1, 1.5), (2, 1.5), (3, 1.0)],
+    "MATCH p = (a)-[:K*0..1]->(b:City) WHERE none(r IN relationships(p) WHERE r.w < 6) "
+    "RETURN a, b": [(3, 3)],
+    "MATCH p = (a)-[:K*0..1]->(b:City) WHERE single(r IN relationships(p) WHERE r.w < 6) "
+    "RETURN a, b": [(2, 3)],
     "MATCH p = (a:Person)-[:K]->(b) WHERE NOT none(n IN nodes(p) WHERE n:City) RETURN a, b": [
         (2, 3)
     ],
@@ -225,3 +224,15 @@ def test_reports_of_rows_that_enter_and_exit() -> None:
 def test_each_match_has_its_own_window() -> None:
     query = "MATCH (a)-[:K]->(b) WITHIN 1 MATCH (b)-[:L]->(a) WITHIN 9 RETURN a, b"
     assert snapshots(registered(query), GRAPH) == {5: [(1, 2)]}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "MATCH p = (a)-[:L]->(b) RETURN *",
+        "MATCH p = (a)-[:L]->(b) WITH b AS c, p AS q, a WITH * RETURN a, c AS b, q AS p",
+    ],
+)
+def test_a_path_is_a_column_by_any_of_its_names(query: str) -> None:
+    rows = snapshots(registered(query), GRAPH)[5]
+    assert rows == [(2, 1, '[[2,"L",1]]')]
