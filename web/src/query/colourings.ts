@@ -25,9 +25,11 @@ const CYPHER_WORDS = words(
 /** Whether RQ reads a word as a keyword, so that a label of this name needs backquotes. */
 export const isRqWord = (word: string): boolean => RQ_WORDS.has(word.toLowerCase());
 
-const FUNCTIONS = words(
-  "count sum avg min max collect latest abs length nodes relationships stddev stddev_pop percentile_cont " +
-    "percentile_disc stdev stdevp percentilecont percentiledisc",
+const OF_ALL = "count sum avg min max collect latest abs length nodes relationships";
+/** Words that are functions before a parenthesis, and names elsewhere. */
+const FUNCTIONS = words(`${OF_ALL} stddev stddev_pop percentile_cont percentile_disc`);
+const CYPHER_FUNCTIONS = words(
+  `${OF_ALL} stDev stDevP percentileCont percentileDisc any none single`,
 );
 
 export interface State {
@@ -37,7 +39,12 @@ export interface State {
 }
 
 /** The colours of a language; `gcore` is whether its patterns are drawn, as those of G-CORE and Cypher. */
-function parser(keywords: ReadonlySet<string>, gcore: boolean): StreamParser<State> {
+function parser(
+  keywords: ReadonlySet<string>,
+  functions: ReadonlySet<string>,
+  gcore: boolean,
+): StreamParser<State> {
+  const called = new Set([...functions].map((one) => one.toLowerCase()));
   return {
     startState: () => ({ comment: false, after: "" }),
     token(stream, state) {
@@ -77,7 +84,7 @@ function parser(keywords: ReadonlySet<string>, gcore: boolean): StreamParser<Sta
         const small = word.toLowerCase();
         if (before === "count") return "keyword";
         if (before === "." || word.startsWith("?")) return "propertyName";
-        if (FUNCTIONS.has(small) && stream.match(/^\s*\(/, false)) return "keyword";
+        if (called.has(small) && stream.match(/^\s*\(/, false)) return "keyword";
         if (keywords.has(small) && !(gcore ? false : stream.match(/^\s*(?:\(|,|<-)/, false)))
           return "keyword";
         const label = gcore
@@ -108,7 +115,7 @@ export interface Colouring {
 
 export const COLOURINGS: Readonly<Record<string, Colouring>> = {
   rq: {
-    parser: parser(RQ_WORDS, false),
+    parser: parser(RQ_WORDS, FUNCTIONS, false),
     keywords: [
       ...["WINDOW", "SLIDE", "ON", "EMIT", "SNAPSHOT", "ENTERING", "EXIT", "EVERY"],
       ...["EVENT", "EVENTS", "STARTING AT", "ORDER BY", "ASC", "DESC", "LIMIT", "OFFSET", "DIFFERENT EDGES"],
@@ -117,7 +124,7 @@ export const COLOURINGS: Readonly<Record<string, Colouring>> = {
     beginning: null,
   },
   gcore: {
-    parser: parser(GCORE_WORDS, true),
+    parser: parser(GCORE_WORDS, FUNCTIONS, true),
     keywords: [
       ...["SELECT", "CONSTRUCT", "MATCH", "OPTIONAL", "PATH", "GRAPH", "VIEW", "UNION", "AS"],
       ...["ON", "WINDOW", "SLIDE", "EMIT", "SNAPSHOT", "ENTERING", "EXIT", "EVERY"],
@@ -126,7 +133,7 @@ export const COLOURINGS: Readonly<Record<string, Colouring>> = {
     beginning: /^\s*(?:(?:\/\/[^\n]*|\/\*[\s\S]*?\*\/)\s*)*(?:select|construct|match|path)\b/i,
   },
   cypher: {
-    parser: parser(CYPHER_WORDS, true),
+    parser: parser(CYPHER_WORDS, CYPHER_FUNCTIONS, true),
     keywords: [
       ...["MATCH", "OPTIONAL", "WHERE", "WITH", "WITHIN", "RETURN", "DISTINCT", "AS", "UNION", "ALL"],
       ...["AND", "OR", "XOR", "NOT", "IN", "STARTS WITH", "ENDS WITH", "CONTAINS", "IS", "NULL", "EXISTS"],
@@ -135,7 +142,7 @@ export const COLOURINGS: Readonly<Record<string, Colouring>> = {
       ...["REGISTER", "QUERY", "STARTING", "AT", "FROM", "FROM STREAM", "WITH WINDOW", "RANGE", "INTO"],
       ...["EARLIEST", "LATEST", "EMIT", "ON", "ENTERING", "EXIT", "SNAPSHOT", "EVERY", "CONSTRUCT CREATE", "GRAPH"],
       ...["EVENT", "EVENTS", "UNWIND", "CASE", "WHEN", "THEN", "ELSE", "END"],
-      ...["shortestPath", "allShortestPaths", ...FUNCTIONS],
+      ...["shortestPath", "allShortestPaths", ...CYPHER_FUNCTIONS],
     ],
     beginning:
       /^\s*(?:(?:\/\/[^\n]*|\/\*[\s\S]*?\*\/)\s*)*(?:register\s+query\b|(?:optional\s+)?match\b[\s\S]*\breturn\b)/i,
