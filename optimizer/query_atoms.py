@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from ..algebra.logical import (
     Aggregate,
     AntiJoin,
+    BoundPath,
     Compute,
     EventReport,
     Filter,
@@ -15,6 +16,7 @@ from ..algebra.logical import (
     LogicalExpression,
     LogicalOperator,
     LogicalQuery,
+    PartialAggregate,
     Path,
     Pattern,
     Project,
@@ -135,9 +137,9 @@ class _Reader:
         match operator:
             case WScan():
                 return Kind.EDGES, dict(zip(("src", "trg", *operator.properties), own, strict=True))
-            case Path() | Shortest() | Trail():
+            case BoundPath() | Path() | Shortest() | Trail():
                 return Kind.PATHS, dict(zip(("src", "trg"), own, strict=False))
-            case Compute() | Aggregate():
+            case Compute() | Aggregate() | PartialAggregate():
                 return Kind.COMPUTED, {str(k): variable for k, variable in enumerate(own)}
             case _:
                 return None, {}
@@ -164,15 +166,18 @@ class _Reader:
             case Aggregate(keys, _, output):
                 columns = tuple([keys[i] if i < len(keys) else -1 for i in output])
                 return [atoms.copies(columns, own, widths[0])]
+            case PartialAggregate(keys, calls):
+                return [atoms.copies((*keys, *(-1 for _ in calls), -1), own, widths[0])]
             case Witness():
                 rows = atoms.copies(expression.operator.output, own, widths[0])
                 return [rows, *map(atoms.fresh, widths[1:])]
             case EventReport():
                 return [own, *map(atoms.fresh, widths[1:])]
-            case Path() | Shortest() | Trail():
+            case BoundPath() | Path() | Shortest() | Trail():
                 return [*map(atoms.fresh, widths)]
             case _:
-                return [own for _ in widths]
+                # Operators that rules alone make may have other columns than their inputs.
+                return [own if width == len(own) else atoms.fresh(width) for width in widths]
 
 
 def _output(operator: Pattern | AntiJoin | LeftJoin) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from headrace.api.service import connections, create_app
-from tests.api.serving import clique, problem, served, settings
+from tests.api.serving import long_query, problem, served, settings
 from tests.waiting import PATIENCE, until
 
 HEAD = b"POST /optimize HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n"
@@ -64,7 +64,7 @@ def test_client_without_a_request_is_disconnected(client: httpx.Client, said: by
 
 
 def test_client_that_waits_for_an_answer_stays_connected(client: httpx.Client) -> None:
-    asked = {"query": clique(5), "options": {"budget_ms": 2_000}}
+    asked = {"query": long_query(), "options": {"budget_ms": 2_000}}
     assert client.post("/optimize", json=asked).json()["stop_reason"] == "budget_ms"
 
 

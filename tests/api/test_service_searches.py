@@ -135,7 +135,7 @@ def running(client: httpx.Client, request_id: str) -> dict[str, Any]:
 
 
 def test_a_request_that_shares_its_search_leaves_it(client: httpx.Client) -> None:
-    query = clique(5, "8d")
+    query = long_query("8d")
     staying = Asking(client.base_url, query, 3_000)
     until(lambda: metric(client, RUNNING) == 1)
     leaving = Asking(client.base_url, query, 3_000, headers={"X-Request-Id": "leaving"})
@@ -167,7 +167,7 @@ GONE = 'headrace_requests_total{method="POST",route="/optimize",status="499"}'
 
 def test_shared_search_survives_a_client_that_hangs_up(client: httpx.Client) -> None:
     before = metric(client, SEARCHES)
-    query = clique(5)
+    query = long_query("9d")
     staying = Asking(client.base_url, query, 3_000)
     until(lambda: metric(client, RUNNING) == 1)
     gone, shared = metric(client, GONE), metric(client, SHARED)
