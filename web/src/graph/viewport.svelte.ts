@@ -75,7 +75,12 @@ export class Viewport {
 
   /** Brings a point into sight, unless it is; one in the middle stays there when the size changes. */
   reveal(point: Point): void {
-    if (point === this.#middle || !inSight(this.#size, point, this.#present)) this.centre(point);
+    if (this.hasInMiddle(point) || !inSight(this.#size, point, this.#present)) this.centre(point);
+  }
+
+  /** Whether a point was brought into the middle, and the graph was not moved since. */
+  hasInMiddle(point: Point): boolean {
+    return point === this.#middle;
   }
 
   scaleBy(factor: number): void {
