@@ -17,8 +17,12 @@ pytestmark = pytest.mark.long
 @pytest.fixture(scope="module")
 def plan(address: str) -> str:
     """The id of the plan of an example to which many rules apply."""
-    query = Path(EXAMPLES / "chains.rq").read_text("utf-8")
-    body = {"query": query}
+    return planned(address, "chains.rq")
+
+
+def planned(address: str, example: str) -> str:
+    """The id of the plan of an example."""
+    body = {"query": Path(EXAMPLES / example).read_text("utf-8")}
     answer = httpx.post(f"{address}/optimize", json=body, timeout=PATIENCE, trust_env=False)
     id_: str = answer.json()["id"]
     return id_
@@ -27,6 +31,11 @@ def plan(address: str) -> str:
 @pytest.fixture
 def search(page: Page, plan: str) -> Page:
     """The page at the first step of the search, with all kinds of steps."""
+    return opened(page, plan)
+
+
+def opened(page: Page, plan: str) -> Page:
+    """The page at the first step of the search for a plan, with all kinds of steps."""
     page.goto(f"/#/search/{plan}")
     expect(page.locator("article.step")).to_be_visible()
     for kind in ("Duplicate", "Pruned"):
@@ -60,9 +69,12 @@ def test_steps_give_the_same_state_forwards_and_backwards(search: Page) -> None:
     assert state(search) == seen[-1]
 
 
-def test_an_operator_of_the_plan_leads_to_the_step_that_created_it(search: Page) -> None:
+def test_an_operator_of_the_plan_leads_to_the_step_that_created_it(
+    page: Page, address: str
+) -> None:
+    search = opened(page, planned(address, "triangle.rq"))
     origins = search.get_by_role("group", name="Where the operators of the plan came from")
-    origins.get_by_role("button", name="S_PATH").first.click()
+    origins.get_by_role("button", name="HASH_JOIN").first.click()
     step = search.locator("article.step")
     expect(step.get_by_text("matched", exact=True)).to_be_visible()
     expect(step.get_by_role("img")).to_have_count(2)
