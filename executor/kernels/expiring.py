@@ -74,7 +74,7 @@ class Expiring(NamedTuple):
 
 @kernel
 def is_full(values: Expiring) -> bool:
-    """Whether there is no space for another value, or for another expiry."""
+    """Whether another value, or another expiry, has no space."""
     h = values.header
     return h[COUNT] == values.until.shape[0] or h[QUEUED] == values.firsts.shape[0]
 
@@ -200,7 +200,7 @@ def first_expiry(values: Expiring) -> int:
 @kernel
 def dequeue_first(values: Expiring) -> int:
     """Makes a value that expires at :func:`first_expiry` invalid, and returns its row."""
-    row = values.firsts[values.queue[1, 1]]
+    row = int(np.int64(values.firsts[values.queue[1, 1]]))  # callees would compile for int32 too
     dequeue(values, row)
     return row
 

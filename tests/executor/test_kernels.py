@@ -5,9 +5,16 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.types import unliteral
 
 from headrace.algebra import regex
-from headrace.algebra.physical import Coalesce, HashJoin, ProjectColumns, WindowScan
+from headrace.algebra.physical import (
+    AggregateRows,
+    Coalesce,
+    HashJoin,
+    ProjectColumns,
+    WindowScan,
+)
 from headrace.executor.kernels import (
     coalesce,
+    expiring,
     forest,
     join,
     numbering,
@@ -42,6 +49,14 @@ def test_each_kernel_compiles_for_one_signature() -> None:
             types,  # type: ignore[arg-type]
         )
         assert sum(1 for _ in run_plan(plan, edges, 500)) > 0
+        counts = plan_of(
+            [
+                (WindowScan(stream, "a", 20, 3), ()),
+                (AggregateRows((0,), (("count", 1),), (0, 1)), (0,)),
+            ],
+            types,  # type: ignore[arg-type]
+        )
+        assert sum(1 for _ in run_plan(counts, edges, 500)) > 0
         trails = plan_of(
             [
                 (WindowScan(stream, "a", 20, 3), ()),
@@ -50,7 +65,7 @@ def test_each_kernel_compiles_for_one_signature() -> None:
             types,  # type: ignore[arg-type]
         )
         assert sum(1 for _ in run_plan(trails, edges[:100], 30)) > 0
-    modules = coalesce, forest, join, numbering, path, rows, tables, vertices
+    modules = coalesce, expiring, forest, join, numbering, path, rows, tables, vertices
     # A constant in a kernel's text (EMPTY as a key) may make a variant; no data can.
     signatures = {
         f"{module.__name__}.{name}": {tuple(map(unliteral, own)) for own in value.signatures}
