@@ -146,15 +146,20 @@ def test_partitions_that_are_rebuilt_after_each_batch_continue(name: str) -> Non
         judge(Truth(case.query, case.edges), plan, [Line(*result) for result in chain.results])
 
 
-def divisible(case: Case) -> Case:
-    """The case with counts in place of the functions of which partitions have no parts."""
+OF_SAME_TYPE = {"latest": "max", "percentile_cont": "avg", "percentile_disc": "max"}
+"""Functions of which partitions have parts, whose values other rules can read in their place."""
 
-    def counted(of: Column) -> Column:
-        other = isinstance(of, Agg) and of.function not in OF_PARTS
-        return Agg("count", of.argument) if isinstance(of, Agg) and other else of
+
+def divisible(case: Case) -> Case:
+    """The case with other functions in place of those of which partitions have no parts."""
+
+    def with_parts(of: Column) -> Column:
+        if not isinstance(of, Agg) or of.function in OF_PARTS:
+            return of
+        return Agg(OF_SAME_TYPE.get(of.function, "count"), of.argument)
 
     rules = (
-        replace(rule, properties=tuple([(name, counted(of)) for name, of in rule.properties]))
+        replace(rule, properties=tuple([(name, with_parts(of)) for name, of in rule.properties]))
         for rule in case.query.rules
     )
     return replace(case, query=replace(case.query, rules=tuple(rules)))
