@@ -20,9 +20,9 @@ class Options:
 
     Attributes:
         disabled_rules: the names of transformation rules that are not applied.
-        budget_ms: the most time, in milliseconds; None is no bound.
-        budget_expressions: the most group expressions of the memo; None is no bound, and then the
-            search of a pattern with many joins does not end because it brings no cheaper plan.
+        budget_ms: the most time, in milliseconds; None sets no bound.
+        budget_expressions: the most group expressions of the memo; None sets no bound, and then
+            the search of a pattern with many joins does not end because it brings no cheaper plan.
         prune: whether alternatives over a cost bound are left out.
         duplicate_free: whether rule applications that could find nothing new are left out.
         cross_products: whether joins are reordered into joins without a shared variable.

@@ -78,7 +78,7 @@ def plan_uses(ordered: Ordered) -> tuple[list[Use], Atoms]:
 
 
 def _columns(operator: PhysicalOperator, own: Variables) -> tuple[Kind | None, Mapping[str, int]]:
-    """The kind and columns of the atom of an operator; None for one that is no atom."""
+    """The kind and columns of the atom of an operator; None if the operator is not an atom."""
     match operator:
         case Scan():
             names = operator.output_names((), len(own))

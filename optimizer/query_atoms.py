@@ -133,7 +133,7 @@ class _Reader:
     def _columns(
         operator: LogicalOperator, own: Variables
     ) -> tuple[Kind | None, Mapping[str, int]]:
-        """The kind and columns of the atom of an operator; None for one that is no atom."""
+        """The kind and columns of the atom of an operator; None if the operator is not an atom."""
         match operator:
             case WScan():
                 return Kind.EDGES, dict(zip(("src", "trg", *operator.properties), own, strict=True))

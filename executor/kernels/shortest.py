@@ -171,7 +171,7 @@ def counting_sort(keys: IntArray, order: IntArray, counts: IntArray, out: IntArr
 def search(graph: Graph, state: Search, writes: int, budget: int, until: int, out: IntArray) -> int:
     """Writes the results of all roots from the next one on.
 
-    A root for whose results there is no room is searched again.
+    If the results of a root do not fit into ``out``, the root is searched again.
 
     Args:
         graph: the snapshot.

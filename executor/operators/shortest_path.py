@@ -187,7 +187,7 @@ class ShortestPathOperator:
     def _elements(self, value: str, graph: kernel.Graph, until: int) -> tuple[Any, IntArray]:
         """The texts and the codes of the elements of a list: of each arc, and of each root.
 
-        A root is no element of a list of steps.
+        A list of steps does not have the root as an element.
         """
         vertices = vertex_texts(self._dictionary, graph.codes)
         if value == "path":

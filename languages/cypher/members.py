@@ -18,8 +18,8 @@ def on_path(body: Body, list_: Expression) -> Sequence[Node] | Sequence[Edge] | 
     """The nodes or the relationships of a path, from its start on; None for another list.
 
     Raises:
-        QueryError: E-SAFE for an unknown path, E-TYPE for what is no path, E-LATER for a path whose
-            members have no names.
+        QueryError: E-SAFE for an unknown path, E-TYPE for a value that is not a path, E-LATER for a
+            path whose members have no names.
     """
     path = path_of(list_)
     if path is None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations, product
 
 from ...algebra import scalar
+from ...algebra.aggregates import DEFINITIONS
 from ...algebra.orders import Direction
 from ..query import answers
 from ..query import regular_query as rq
@@ -239,7 +240,7 @@ def _aggregate(body: Body, of: Call) -> Output:
     name = AGGREGATES[shown.lower()]
     if of.is_star:
         return answers.aggregate(name, None, of.at, distinct=of.distinct, shown=shown)
-    of_percentile = name in ("percentile_cont", "percentile_disc")
+    of_percentile = DEFINITIONS[answers.FUNCTIONS[name]].second == "percentile"
     if not 1 <= len(of.arguments) <= (2 if of_percentile else 1):
         raise errors.ONE_ARGUMENT.error(of.at, shown)
     if any(True for argument in of.arguments for _ in aggregates(argument)):

@@ -197,7 +197,7 @@ def members_of(members: Expression) -> tuple[Expression, ...]:
     """The members of a list that is written out.
 
     Raises:
-        QueryError: E-LATER for other lists, E-TYPE for what is no list.
+        QueryError: E-LATER for other lists, E-TYPE for a value that is not a list.
     """
     match members:
         case ListOf(items):
@@ -228,7 +228,7 @@ def members(body: Body, list_: Expression) -> Sequence[Bound]:
     """What the members of a list are, which is written out or those of a path.
 
     Raises:
-        QueryError: E-LATER for other lists, E-TYPE for what is no list.
+        QueryError: E-LATER for other lists, E-TYPE for a value that is not a list.
     """
     if isinstance(list_, Literal):
         raise errors.NO_MEMBERS.error(list_.at, expression_text(list_))

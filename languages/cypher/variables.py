@@ -70,7 +70,8 @@ def variable_value(body: Body, name: Name) -> rq.Value:
     """The value of a variable.
 
     Raises:
-        QueryError: E-SAFE for a variable that is not bound, E-LATER for what is no value yet.
+        QueryError: E-SAFE for a variable that is not bound, E-LATER for one that cannot be a
+            value yet.
     """
     outer = body.is_outer(name)
     bound = body.bound(name)
