@@ -26,7 +26,8 @@ CODES: Mapping[str, str] = MappingProxyType(
         "E-AMBIGUOUS": "a label that several streams have",
         "E-TYPE": "a constant that is not a vertex of its stream, or types that cannot be compared",
         "E-PROPERTY": "a property, or a comparison, of what is not an edge of an input label",
-        "E-STORED": "a window for a stored graph, or the time of an edge of one, which has neither",
+        "E-STORED": "a window for a stored graph, or the time of an edge of one, which has neither;"
+        " events of stored graphs alone",
         "E-SIZE": "a query, path or set of labels too large to plan, or than the time allows",
         "E-LANGUAGE": "no known query language, or a text in one that is not read here",
         "E-LATER": "in the language, and not supported yet",

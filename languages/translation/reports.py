@@ -36,13 +36,17 @@ def reported(
 
     Without EMIT, an answer over rows that an aggregation retracts, or that a limit pushes out, is
     grouped by all of its columns, so that its rows are final.
+
+    Raises:
+        QueryError: E-STORED for reports at events if all labels are of stored graphs, E-LATER for
+            lists that are reported at other instants than the multiples of a period.
     """
     if isinstance(expression.operator, Empty):
         return expression
     if emit is None:
         return _final(expression) if retracts(expression) else expression
     if emit.events is not None:
-        inputs = (_at_every_instant(expression, emit), *_events(scans))
+        inputs = (_at_every_instant(expression, emit), *_events(scans, emit))
         return LogicalExpression(EventReport(emit.mode, emit.events, emit.start), inputs)
     every = emit.every or slides_in(expression)
     report = Report(emit.mode, every, emit.start)
@@ -74,8 +78,12 @@ def _at_every_instant(expression: LogicalExpression, emit: Emit) -> LogicalExpre
     return replace(expression, operator=replace(operator, retracts=True))
 
 
-def _events(scans: Iterable[WScan]) -> list[LogicalExpression]:
-    """A scan of each label of a stream, under the longest of its windows."""
+def _events(scans: Iterable[WScan], emit: Emit) -> list[LogicalExpression]:
+    """A scan of each label of a stream, under the longest of its windows.
+
+    Raises:
+        QueryError: E-STORED if all labels are of stored graphs.
+    """
     longest: dict[tuple[str, str], WScan] = {}
     for scan in scans:
         if scan.window is not None:
@@ -84,6 +92,15 @@ def _events(scans: Iterable[WScan]) -> list[LogicalExpression]:
             longest[scan.stream, scan.label] = max(
                 known, scan, key=lambda s: (s.window.range, -s.window.slide) if s.window else (0, 0)
             )
+    if not longest:
+        raise QueryError(
+            "E-STORED",
+            "all labels of the query are of stored graphs, whose rows are no events: nothing would"
+            " ever be reported",
+            at=emit.location,
+            text="EMIT",
+            hint="write a period, as EVERY 10m, or read a stream too",
+        )
     return [LogicalExpression(longest[of]) for of in sorted(longest)]
 
 

@@ -434,6 +434,13 @@ def test_open_labels_take_what_no_stream_lists() -> None:
             "valid always",
         ),
         ("A(x, e.ts) <- k(x, y) as e", WITH_GRAPH, "E-STORED", "e.ts", "have no time"),
+        (
+            "A(x, y) <- k(x, y) EMIT SNAPSHOT EVERY 1 EVENT",
+            WITH_GRAPH,
+            "E-STORED",
+            "EMIT",
+            "nothing would ever be reported",
+        ),
         ("A(x, y) <- b(x, y)", WITH_GRAPH, "E-AMBIGUOUS", "b", "a clause ON s (b) WINDOW ..."),
         (
             "A(x) <- a(x, 'u')",
