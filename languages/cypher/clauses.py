@@ -29,6 +29,11 @@ class Item:
     alias: Name | None
     text: str = field(compare=False)
 
+    @property
+    def name(self) -> str:
+        """The name of the column."""
+        return self.text if self.alias is None else self.alias.text
+
 
 @dataclass(frozen=True, slots=True)
 class Sorted:

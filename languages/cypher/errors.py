@@ -78,7 +78,8 @@ ROWS = Fault(
     "write them out, as LIMIT 10",
 )
 SORTED = later(
-    "ORDER BY a value that is not a column is", "return the value too, and order by its column"
+    "ORDER BY a value that the columns do not decide is",
+    "return the value too, and order by its column",
 )
 ORDER_ONLY = Fault(
     "E-ORDER",

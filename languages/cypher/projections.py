@@ -6,22 +6,22 @@ aggregates count the bindings of the patterns before it. Any other projection cl
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 
 from ...algebra import scalar
 from ...algebra.aggregates import DEFINITIONS
-from ...algebra.orders import Direction
 from ..query import answers
 from ..query import regular_query as rq
 from ..query.atoms import Variable
-from ..query.regular_query import Limit, Output, Rule
+from ..query.regular_query import Output, Rule
 from . import errors
 from .bodies import Body, Column
 from .clauses import Item, Projection
 from .expression_text import expression_text
 from .functions import NULL
+from .ordering import aggregates, limit_of
 from .path_tests import LISTS
 from .program import reading
 from .scope import Bound, Edge, Node, Path, Value
@@ -30,23 +30,13 @@ from .syntax import (
     Exists,
     Expression,
     HasLabels,
-    Literal,
     Name,
     Property,
 )
 from .syntax import Variable as VariableText
 from .values import AGGREGATES, point_of, value_of
 from .variables import edge_of
-from .walking import parts_of, with_parts
-
-
-def aggregates(of: Expression) -> Iterator[Call]:
-    """The calls of aggregates in an expression, the outermost ones."""
-    if isinstance(of, Call) and of.function.text.lower() in AGGREGATES:
-        yield of
-    elif not isinstance(of, Exists):
-        for part in parts_of(of):
-            yield from aggregates(part)
+from .walking import with_parts
 
 
 def is_aggregated(projection: Projection) -> bool:
@@ -96,11 +86,6 @@ def _constants(rule: Rule) -> dict[str, scalar.Scalar | None]:
     return values
 
 
-def name_of(item: Item) -> str:
-    """The name of a column."""
-    return item.text if item.alias is None else item.alias.text
-
-
 def items_of(body: Body, projection: Projection) -> tuple[Item, ...]:
     """The items of a projection, with those that ``*`` stands for.
 
@@ -115,9 +100,9 @@ def items_of(body: Body, projection: Projection) -> tuple[Item, ...]:
         items = tuple(Item(VariableText(name), None, name.text) for name in names)
     seen: set[str] = set()
     for item in items:
-        if name_of(item) in seen:
-            raise errors.SAME_COLUMN.error(item.value.at, name_of(item))
-        seen.add(name_of(item))
+        if item.name in seen:
+            raise errors.SAME_COLUMN.error(item.value.at, item.name)
+        seen.add(item.name)
     return items
 
 
@@ -133,7 +118,7 @@ def renamed(body: Body, projection: Projection) -> dict[str, Bound]:
         if item.alias is None and not isinstance(item.value, VariableText):
             raise errors.NO_ALIAS.error(item.value.at, item.text)
         point = None if known else point_of(body, item.value)
-        scope[name_of(item)] = known or point or Value(value_of(body, item.value))
+        scope[item.name] = known or point or Value(value_of(body, item.value))
     return scope
 
 
@@ -142,10 +127,12 @@ class Closed:
     """A rule that a projection closed: its columns, and what they are bound to for later clauses.
 
     Attributes:
+        head: the head of the rules that compute its rows.
         columns: the names of the columns.
         scope: what later clauses find.
     """
 
+    head: str
     columns: tuple[str, ...]
     scope: dict[str, Bound]
 
@@ -157,8 +144,8 @@ def close(body: Body, projection: Projection, head: str, inner: str) -> Closed:
         QueryError: for a projection that is not supported.
     """
     items = items_of(body, projection)
-    names = tuple(map(name_of, items))
-    limit = _limit(projection, items)
+    names = tuple(item.name for item in items)
+    limit = limit_of(projection, items)
     scope = {name: _later(body, item, name) for name, item in zip(names, items, strict=True)}
     program, at = body.program, projection.at
     _check_paths(body, items)
@@ -166,11 +153,11 @@ def close(body: Body, projection: Projection, head: str, inner: str) -> Closed:
     if not computed:
         columns = [(name, _output(body, i)) for name, i in zip(names, items, strict=True)]
         program.add(body.rule(head, columns, at, limit), counted=body.counted)
-        return Closed(names, scope)
+        return Closed(head, names, scope)
     keys = [item for item in items if item not in computed]
     calls = dict.fromkeys(call for item in computed for call in aggregates(item.value))
     called = {call: f"{expression_text(call)}" for call in calls}
-    columns = [(name_of(item), _output(body, item)) for item in keys]
+    columns = [(item.name, _output(body, item)) for item in keys]
     columns += [(name, _aggregate(body, call)) for call, name in called.items()]
     program.add(body.rule(inner, columns, at), counted=body.counted)
     own = tuple(name for name, _ in columns)
@@ -183,7 +170,7 @@ def close(body: Body, projection: Projection, head: str, inner: str) -> Closed:
         value = Variable(name) if item in keys else value_of(after, _over(item.value, keys, called))
         results.append((name, value))
     program.add(after.rule(head, results, at, limit))
-    return Closed(names, scope)
+    return Closed(head, names, scope)
 
 
 def _check_paths(body: Body, items: Sequence[Item]) -> None:
@@ -206,7 +193,7 @@ def _over(of: Expression, keys: Sequence[Item], called: dict[Call, str]) -> Expr
     """An expression over the columns of the rule of its aggregates."""
     for key in keys:
         if key.value == of:
-            return VariableText(Name(name_of(key), of.at))
+            return VariableText(Name(key.name, of.at))
     if isinstance(of, Call) and of in called:
         return VariableText(Name(called[of], of.at))
     if isinstance(of, VariableText | Property | Exists | HasLabels):
@@ -265,30 +252,3 @@ def _later(body: Body, item: Item, name: str) -> Bound:
         if isinstance(known, Node) and not known.optional:
             return Node(name, known.labels)
     return Value(Variable(name))
-
-
-def _limit(projection: Projection, items: Sequence[Item]) -> Limit | None:
-    if projection.limit is None:
-        if projection.skip is not None:
-            raise errors.SKIP_ONLY.error(projection.skip.at, "SKIP")
-        if projection.order:
-            raise errors.ORDER_ONLY.error(projection.order[0].value.at, "ORDER BY")
-        return None
-    rows = _rows(projection.limit)
-    skipped = 0 if projection.skip is None else _rows(projection.skip)
-    order: list[tuple[str, Direction]] = []
-    for key in projection.order:
-        text = expression_text(key.value)
-        column = next((i for i in items if text in (name_of(i), i.text)), None)
-        if column is None:
-            raise errors.SORTED.error(key.value.at, text)
-        order.append((name_of(column), "desc" if key.descending else "asc"))
-    return Limit(tuple(order), rows, projection.limit.at, skipped)
-
-
-def _rows(of: Expression) -> int:
-    """A number of rows."""
-    count = of.value if isinstance(of, Literal) else None
-    if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-        raise errors.ROWS.error(of.at, expression_text(of))
-    return count

@@ -19,6 +19,7 @@ from .bodies import Body, optional_scope
 from .clauses import Match, Projection, Query, Single, Unwind, With
 from .conditions import hold, match_block
 from .constructed import relationships
+from .ordering import with_keys
 from .path_tests import paths_read, paths_returned
 from .program import Choices, Program, alternatives, reading
 from .projections import Closed, are_apart, close, closes, computes, counts, is_aggregated, renamed
@@ -107,7 +108,7 @@ def _union(program: Program, query: Query, answer: str) -> None:
             head = _created(program, part.created, answer)
         with program.part() as added:
             closed = _single(program, part, head)
-        rows.append([rule for rule in added if rule.head == head])
+        rows.append([rule for rule in added if rule.head == closed.head])
         if first is not None and closed.columns != first.columns:
             raise errors.OTHER_COLUMNS.error(part.result.at, "UNION")
         first = first or closed
@@ -185,6 +186,8 @@ def _segment(
     head: str,
 ) -> Closed:
     """Adds the rules of the clauses between two projections that close rules."""
+    visible, projection = projection, with_keys(program, projection)
+    rows = program.fresh("ordered") if projection is not visible else head
     inner = program.fresh("grouped") if computes(projection) else ""
     returned = paths_returned(clauses, projection)
     read = paths_read(clauses, projection, counted=counts(projection))
@@ -195,9 +198,18 @@ def _segment(
             start.begin(body)
         for clause in clauses:
             _clause(body, clause, returned, read)
-        return close(body, projection, head, inner)
+        return close(body, projection, rows, inner)
 
-    return alternatives(build)[0]
+    closed = alternatives(build)[0]
+    return closed if rows == head else _without_keys(program, closed, visible, head)
+
+
+def _without_keys(program: Program, closed: Closed, projection: Projection, head: str) -> Closed:
+    """Adds the rule of the columns of a projection over its rows with the keys of their order."""
+    names = tuple(item.name for item in projection.items)
+    atom = reading(closed.head, closed.columns, projection.at)
+    program.add(Rule(head, names, (atom,), projection.at))
+    return replace(closed, columns=names, scope={name: closed.scope[name] for name in names})
 
 
 def _clause(

@@ -26,7 +26,8 @@ class Texts:
 
     Attributes:
         cypher: the text.
-        kuzu: the text for Kuzu, without the first rows and with lists in any order.
+        kuzu: the text for Kuzu, without the first rows and with lists in any order. The keys of
+            an order are its last columns.
         first: the columns to order by, with whether they descend, the rows to leave out and those
             to give; None for all rows.
         lists: the positions of the columns that are lists.

@@ -18,6 +18,8 @@ from tests.languages.cypher.drawing import (
 )
 from tests.languages.cypher.random_paths import queries_of_paths, unwound
 
+ORDERS = ("{x}", "{v}", "{v} % 2", "-{v}", "{x} % 2 + {v}", "abs({v} - 3)")
+"""Keys of an order over the columns x, a node, and v, a number."""
 AGGREGATES = ("count", "sum", "avg", "min", "max")
 LISTS = ("collect(", "collect(DISTINCT ")
 
@@ -127,17 +129,22 @@ def _lists(draw: st.DrawFn, body: Body) -> Texts:
 
 
 def _first(draw: st.DrawFn, body: Body) -> Texts:
-    """The first rows in an order, of rows or of counts."""
-    if draw(st.booleans()):
-        of, names = _keyed(_key(draw, body), [Texts("count(*)", "count(*)")]), ("a", "c0")
-    else:
-        of, names = _node_and_value(draw, body), ("x", "v")
-    chosen = draw(st.lists(st.sampled_from([0, 1]), max_size=2, unique=True))
-    order = tuple((column, draw(st.booleans())) for column in chosen)
+    """The first rows in an order, of rows or of counts, by columns or values over columns."""
+    key, counts = _key(draw, body), draw(st.booleans())
+    value = "count(*)" if counts else draw(st.sampled_from([*body.values, "7"]))
+    of = returned([Texts(f"{key} AS x", f"{key}.id AS x"), Texts(f"{value} AS v", f"{value} AS v")],
+                  distinct=not counts)  # fmt: skip
+    chosen = draw(st.lists(st.sampled_from(ORDERS), max_size=2, unique=True))
+    columns = [order.format(x=f"{key}.id", v=f"({value})") for order in chosen]
+    kuzu = ", ".join([of.kuzu, *(f"{column} AS k{k}" for k, column in enumerate(columns))])
+    order = tuple((2 + k, draw(st.booleans())) for k in range(len(chosen)))
     skip, limit = draw(st.sampled_from([0, 0, 1, 2])), draw(st.integers(1, 3))
-    said = ", ".join(f"{names[column]}{' DESC' * descends}" for column, descends in order)
+    said = ", ".join(
+        f"{column.format(x='id(x)', v='v')}{' DESC' * descends}"
+        for column, (_, descends) in zip(chosen, order, strict=True)
+    )
     text = f"{of.cypher}{f' ORDER BY {said}' if said else ''}{f' SKIP {skip}' if skip else ''}"
-    return Texts(f"{text} LIMIT {limit}", of.kuzu, (order, skip, limit))
+    return Texts(f"{text} LIMIT {limit}", kuzu, (order, skip, limit))
 
 
 def _after_having(draw: st.DrawFn, body: Body) -> Texts:

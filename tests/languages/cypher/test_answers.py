@@ -184,6 +184,10 @@ AT_5: dict[str, list[Row]] = {
     ],
     "MATCH (a)-[r:K]->(b) RETURN a, sum(r.w) AS w ORDER BY w DESC, a LIMIT 2": [(1, 7), (3, 7)],
     "MATCH (a)-[:K*1..2]->(c) RETURN a, count(c) AS n ORDER BY n DESC LIMIT 1": [(1, 4)],
+    "MATCH (a)-[r:K]->(b) RETURN a, sum(r.w) AS w ORDER BY abs(w - 7) DESC, -id(a) LIMIT 2": [
+        (2, 1),
+        (3, 7),
+    ],
     "MATCH (a)-[:K]->(b) WITH b AS a, a AS b RETURN a, b": [(2, 1), (3, 2), (3, 3)],
     "MATCH (a)-[r:K]->(b) WHERE id(a) = 2 RETURN type(r) AS t, a, id(b) AS b": [("K", 2, 3)],
     # Shortest paths.

@@ -49,9 +49,9 @@ def expected_of(query: Texts, rows: Iterable[Row]) -> list[Row]:
     if query.first is None:
         return found
     order, skip, limit = query.first
-    columns = tuple(f"c{k}" for k in range(2))
+    columns = tuple(f"c{k}" for k in range(2 + len(order)))
     first = First(tuple((columns[k], down) for k, down in order), limit, skip)
-    return rounded(first_rows(columns, first, found))
+    return rounded(row[:2] for row in first_rows(columns, first, found))
 
 
 def rounded(rows: Iterable[Row]) -> list[Row]:
