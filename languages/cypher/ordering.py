@@ -6,7 +6,7 @@ rule leaves it out. Since the columns decide its value, no row comes twice by it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ...algebra.orders import Direction
@@ -17,16 +17,7 @@ from .expression_text import expression_text
 from .program import Program
 from .syntax import Call, Exists, Expression, HasLabels, Literal, Name, Property, Variable
 from .values import AGGREGATES
-from .walking import parts_of, with_parts
-
-
-def aggregates(of: Expression) -> Iterator[Call]:
-    """The calls of aggregates in an expression, the outermost ones."""
-    if isinstance(of, Call) and of.function.text.lower() in AGGREGATES:
-        yield of
-    elif not isinstance(of, Exists):
-        for part in parts_of(of):
-            yield from aggregates(part)
+from .walking import with_parts
 
 
 def with_keys(program: Program, projection: Projection) -> Projection:

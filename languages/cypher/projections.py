@@ -6,7 +6,7 @@ aggregates count the bindings of the patterns before it. Any other projection cl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 
@@ -21,7 +21,7 @@ from .bodies import Body, Column
 from .clauses import Item, Projection
 from .expression_text import expression_text
 from .functions import NULL
-from .ordering import aggregates, limit_of
+from .ordering import limit_of
 from .path_tests import LISTS
 from .program import reading
 from .scope import Bound, Edge, Node, Path, Value
@@ -36,7 +36,16 @@ from .syntax import (
 from .syntax import Variable as VariableText
 from .values import AGGREGATES, point_of, value_of
 from .variables import edge_of
-from .walking import with_parts
+from .walking import parts_of, with_parts
+
+
+def aggregates(of: Expression) -> Iterator[Call]:
+    """The calls of aggregates in an expression, the outermost ones."""
+    if isinstance(of, Call) and of.function.text.lower() in AGGREGATES:
+        yield of
+    elif not isinstance(of, Exists):
+        for part in parts_of(of):
+            yield from aggregates(part)
 
 
 def is_aggregated(projection: Projection) -> bool:
