@@ -387,7 +387,7 @@ def _plan_row(own: Measurement) -> dict[str, Any]:
 
 def _kernels_loaded() -> int:
     """The number of kernels that this process has compiled or loaded."""
-    from headrace.running.warming import _kernels
+    from headrace.running.warming import kernels
 
-    caches: list[KernelCache] = [kernel._cache for _, kernel in _kernels()]
+    caches: list[KernelCache] = [kernel._cache for _, kernel in kernels()]
     return sum(cache.loaded + cache.compiled for cache in caches)
