@@ -299,6 +299,10 @@ NO_FUNCTION = Fault(
     "no function has this name and so many arguments",
     "docs/cypher.md lists the functions",
 )
+ENDS = later(
+    "which end of this relationship is the start is",
+    "match it in one direction, as (a)-[r:KNOWS]->(b)",
+)
 TYPE_OF = later("the type of a relationship of several types is", "match one type, as -[r:KNOWS]->")
 ONE_ARGUMENT = Fault(
     "E-SYNTAX",

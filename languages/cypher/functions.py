@@ -61,9 +61,17 @@ SAME: Final[Mapping[str, str]] = {
 }
 """The functions that are one of the algebra, in lower case."""
 
+_ONE: Final = Literal(1.0)
 MADE: Final[Mapping[str, tuple[int, Callable[[Arguments], rq.Value]]]] = {
     "pi": (0, lambda _: Literal(math.pi)),
     "e": (0, lambda _: Literal(math.e)),
+    "cot": (1, lambda of: Computed("/", (_ONE, Computed("TANGENT", (of[0],))))),
+    "haversin": (
+        1,
+        lambda of: Computed(
+            "/", (Computed("-", (_ONE, Computed("COSINE", (of[0],)))), Literal(2.0))
+        ),
+    ),
     "nullif": (
         2,
         lambda of: Computed(

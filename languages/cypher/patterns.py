@@ -42,6 +42,12 @@ Hold = Callable[[Body, Expression, bool], None]
 """Requires a condition of a body, or its negation."""
 
 
+def _bound(one: Relationship, name: str, ends: tuple[str, str]) -> Edge:
+    """What the variable of a relationship stands for; its source and target are ``ends``."""
+    types = tuple(type_.text for type_ in one.types)
+    return Edge(name, types, None if one.direction is Direction.EITHER else ends)
+
+
 def add(body: Body, block: Block, hold: Hold) -> list[Expression]:
     """Adds the atoms of a block and the tests of properties; returns the conditions in brackets.
 
@@ -149,10 +155,12 @@ class _Adding:
                 found = [self._edge(one, source, target, named=True)]
             else:
                 inner, found = self._steps_between(one, one.hops, source, target)
-            types = tuple(type_.text for type_ in one.types)
+            if not found:
+                continue
             turn = -1 if backward else 1
-            edges += [Edge(edge or "", types) for edge in found[::turn]]
-            nodes += [*inner[::turn], *([right] if found else [])]
+            between = zip(found, pairwise([source, *inner, target]), strict=True)
+            edges += [_bound(one, edge or "", ends) for edge, ends in between][::turn]
+            nodes += [*inner[::turn], right]
         steps = Steps(tuple(nodes), tuple(edges))
         body.scope[name.text] = Path(own, False, (names[0], names[-1]), steps=steps)
 
@@ -178,8 +186,7 @@ class _Adding:
             if isinstance(body.bound(one.variable), Edge):
                 raise errors.RELATIONSHIP_AGAIN.error(one.variable.at, one.variable.text)
             name = self._new(one.variable)
-            types = tuple(type_.text for type_ in one.types)
-            body.scope[one.variable.text] = Edge(name, types)
+            body.scope[one.variable.text] = _bound(one, name, (source, target))
         elif one.properties or named:
             name = body.new(None)
         group = self.group if shares(one, self.block.relationships) else None

@@ -24,10 +24,19 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A relationship: its name in rules and its types; ``optional`` is as of :class:`Node`."""
+    """A relationship.
+
+    Attributes:
+        name: its name in rules.
+        types: its types; none stand for any.
+        ends: the variables in rules of the nodes where it starts and ends; None if the pattern does
+            not say which is which.
+        optional: as of :class:`Node`.
+    """
 
     name: str
     types: tuple[str, ...]
+    ends: tuple[str, str] | None = None
     optional: bool = False
 
 

@@ -254,6 +254,8 @@ def _called(body: Body, of: Call) -> rq.Value:
         raise errors.NO_FUNCTION.error(of.at, of.function.text)
     if function in moments.TIMES or function.startswith("duration"):
         return _moment(body, of, function, text)
+    if function == "timestamp" and not of.arguments:
+        raise errors.NOW.error(of.at, text)
     if function in DISTANCES:
         return _distance(body, of)
     if function == "point":

@@ -14,6 +14,7 @@ from .syntax import Call, Expression, Name, Property
 from .syntax import Variable as VariableText
 
 _IDENTITIES = {"id", "elementid"}
+_ENDS = {"startnode": 0, "endnode": 1}
 
 
 def property_of(body: Body, of: Property) -> rq.Value:
@@ -95,6 +96,11 @@ def variable_value(body: Body, name: Name) -> rq.Value:
 def function_of(body: Body, of: Call, function: str) -> rq.Value | None:
     """The value of a function of a node, a relationship or a path."""
     (argument,) = of.arguments
+    if function in _ENDS:
+        return _end_of(body, of, function)
+    if function in _IDENTITIES and isinstance(argument, Call) and len(argument.arguments) == 1:
+        inner = argument.function.text.lower()
+        return _end_of(body, argument, inner) if inner in _ENDS else None
     bound = body.bound(argument.name) if isinstance(argument, VariableText) else None
     if function in _IDENTITIES and isinstance(bound, Node):
         return Variable(bound.variable)
@@ -109,6 +115,17 @@ def function_of(body: Body, of: Call, function: str) -> rq.Value | None:
             raise errors.TYPE_OF.error(of.at, expression_text(of))
         return scalar.Literal(bound.types[0])
     return None
+
+
+def _end_of(body: Body, of: Call, function: str) -> rq.Value | None:
+    """The node where a relationship starts or ends; None for the end of anything else."""
+    (argument,) = of.arguments
+    bound = body.bound(argument.name) if isinstance(argument, VariableText) else None
+    if not isinstance(bound, Edge) or edge_of(body, argument) is None:
+        return None
+    if bound.ends is None:
+        raise errors.ENDS.error(of.at, expression_text(of))
+    return Variable(bound.ends[_ENDS[function]])
 
 
 def part_of(body: Body, value: rq.Value, key: Name, text: str) -> rq.Value:

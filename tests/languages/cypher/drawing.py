@@ -67,11 +67,15 @@ class Link:
 
 @dataclass
 class Scope:
-    """What a query has bound: nodes with their labels, relationships, and values."""
+    """What a query has bound: nodes with their labels, and relationships.
+
+    ``ends`` are the nodes where relationships of one direction start and end.
+    """
 
     labels: dict[str, str | None] = field(default_factory=dict)
     optional: set[str] = field(default_factory=set)
     relationships: list[str] = field(default_factory=list)
+    ends: dict[str, tuple[str, str]] = field(default_factory=dict)
     count: int = 0
 
     def number(self) -> int:
@@ -158,6 +162,11 @@ def patterns(
     if named:
         scope.labels.update(labels)
         scope.relationships += [link.name for link in single]
+        of_one_direction = (link for link in single if link.arrow != ("-", "-"))
+        for link in of_one_direction:
+            turned = link.arrow == ("<-", "-")
+            ends = (link.right, link.left) if turned else (link.left, link.right)
+            scope.ends[link.name] = ends
     return Texts(said, kuzu), conditions
 
 

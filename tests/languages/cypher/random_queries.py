@@ -79,12 +79,18 @@ def _key(draw: st.DrawFn, body: Body) -> str:
 
 
 def _rows(draw: st.DrawFn, body: Body) -> Texts:
-    """Nodes, and perhaps a property."""
+    """Nodes, perhaps a property, and perhaps an end of a relationship."""
     several = st.lists(st.sampled_from([*body.scope.labels]), min_size=1, max_size=3, unique=True)
     items = [Texts(name, f"{name}.id") for name in draw(several)]
     if body.values:
         value = draw(st.sampled_from(body.values))
         items.append(Texts(f"{value} AS v", f"{value} AS v"))
+    ends = {r: of for r, of in body.scope.ends.items() if not body.scope.optional & {*of}}
+    if ends and draw(st.booleans()):
+        name = draw(st.sampled_from([*ends]))
+        place = draw(st.integers(0, 1))
+        function = ("startNode", "endNode")[place]
+        items.append(Texts(f"{function}({name}) AS s", f"{ends[name][place]}.id AS s"))
     return returned(items, distinct=True)
 
 

@@ -190,6 +190,16 @@ AT_5: dict[str, list[Row]] = {
     ],
     "MATCH (a)-[:K]->(b) WITH b AS a, a AS b RETURN a, b": [(2, 1), (3, 2), (3, 3)],
     "MATCH (a)-[r:K]->(b) WHERE id(a) = 2 RETURN type(r) AS t, a, id(b) AS b": [("K", 2, 3)],
+    "MATCH (a)<-[r:K]-(b) RETURN a, startNode(r) AS s, id(endNode(r)) AS e": [
+        (2, 1, 2),
+        (3, 2, 3),
+        (3, 3, 3),
+    ],
+    "MATCH p = (a)<-[:K*2]-(b) UNWIND relationships(p) AS r RETURN startNode(r) AS s, a": [
+        (1, 3),
+        (2, 3),
+        (3, 3),
+    ],
     # Shortest paths.
     "MATCH p = shortestPath((a)-[:K|L*..4]->(b)) RETURN a, b, length(p) AS n": [
         (1, 2, 1),

@@ -82,6 +82,9 @@ EXPECTED: dict[str, Any] = {
     "sign(-2.5)": -1,
     "pi() > 3.14 AND e() < 2.72": True,
     "degrees(radians(90))": 90.0,
+    "abs(cot(1) * tan(1) - 1) < 1e-12": True,
+    "cot(0)": None,
+    "haversin(pi())": 1.0,
     # Texts.
     "substring(r.s, 1)": "b c",
     "substring(r.s, 1, 2)": "b ",
