@@ -165,8 +165,8 @@ def patterns(
         of_one_direction = (link for link in single if link.arrow != ("-", "-"))
         for link in of_one_direction:
             turned = link.arrow == ("<-", "-")
-            ends = (link.right, link.left) if turned else (link.left, link.right)
-            scope.ends[link.name] = ends
+            pair = (link.right, link.left) if turned else (link.left, link.right)
+            scope.ends[link.name] = pair
     return Texts(said, kuzu), conditions
 
 
@@ -207,7 +207,7 @@ def conditions_over(draw: st.DrawFn, scope: Scope, depth: int = 2) -> Texts:
 @st.composite
 def tests_of_patterns(draw: st.DrawFn, scope: Scope) -> Texts:
     """A pattern in a condition, perhaps with conditions of its own, or its negation."""
-    inner = Scope(dict(scope.labels), set(scope.optional), [], scope.count + 100)
+    inner = Scope(dict(scope.labels), set(scope.optional), count=scope.count + 100)
     block = draw(st.booleans())
     pattern, needed = draw(patterns(inner, 1, start=True, named=False))
     negation = draw(st.sampled_from(["", "NOT "]))

@@ -86,7 +86,7 @@ def _rows(draw: st.DrawFn, body: Body) -> Texts:
         value = draw(st.sampled_from(body.values))
         items.append(Texts(f"{value} AS v", f"{value} AS v"))
     ends = {r: of for r, of in body.scope.ends.items() if not body.scope.optional & {*of}}
-    if ends and draw(st.booleans()):
+    if draw(st.booleans()) and ends:
         name = draw(st.sampled_from([*ends]))
         place = draw(st.integers(0, 1))
         function = ("startNode", "endNode")[place]
@@ -182,7 +182,7 @@ def _after_values(draw: st.DrawFn, body: Body) -> Texts:
 def _matched_again(
     draw: st.DrawFn, body: Body, key: str, given: Texts, value: str, *, distinct: bool = False
 ) -> Texts:
-    after = Scope({key: body.scope.labels[key]}, set(), [], body.scope.count)
+    after = Scope({key: body.scope.labels[key]}, count=body.scope.count)
     pattern, needed = draw(patterns(after, 1, start=True))
     match = clause_of("MATCH", [pattern], needed, [])
     last = draw(st.sampled_from(after.nodes))
