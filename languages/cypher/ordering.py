@@ -12,36 +12,41 @@ from dataclasses import replace
 from ...algebra.orders import Direction
 from ..query.regular_query import Limit
 from . import errors
-from .clauses import Item, Projection
+from .clauses import Item, Projection, Sorted
 from .expression_text import expression_text
 from .program import Program
 from .syntax import Call, Exists, Expression, HasLabels, Literal, Name, Property, Variable
 from .values import AGGREGATES
-from .walking import with_parts
+from .walking import names_in, with_parts
 
 
 def with_keys(program: Program, projection: Projection) -> Projection:
-    """The projection with a column for each key of its order that is computed from columns.
+    """The projection with an order by columns, of which those come last that only the order has.
 
     Raises:
         QueryError: E-LATER for a key that columns do not decide.
     """
     items = projection.items
+    if not items or projection.limit is None:
+        return projection
     keys: dict[str, Item] = {}
-    for key in projection.order if items and projection.limit is not None else ():
+    order: list[Sorted] = []
+    for key in projection.order:
         text = expression_text(key.value)
-        if _column(items, text) is None:
-            value = _of_values(key.value, items)
-            keys[text] = Item(value, Name(program.fresh("key"), key.value.at), text)
-    return replace(projection, items=(*items, *keys.values())) if keys else projection
+        column = _column(items, text) or keys.get(text)
+        if column is None:
+            value, name = _of_values(key.value, items), Name(program.fresh("key"), key.value.at)
+            column = keys[text] = Item(value, name, text)
+        order.append(replace(key, value=Variable(Name(column.name, key.value.at))))
+    return replace(projection, items=(*items, *keys.values()), order=tuple(order))
 
 
 def limit_of(projection: Projection, items: Sequence[Item]) -> Limit | None:
-    """The order of the columns ``items`` and the number of rows.
+    """The order by the columns ``items``, as :func:`with_keys` gives it, and the number of rows.
 
     Raises:
-        QueryError: E-ORDER for an order or SKIP without LIMIT, E-LATER for a key that is not a
-            column, E-SYNTAX for numbers that are not written out.
+        QueryError: E-ORDER for an order or SKIP without LIMIT, E-LATER for a key that is not the
+            name of a column, E-SYNTAX for numbers that are not written out.
     """
     if projection.limit is None:
         if projection.skip is not None:
@@ -51,20 +56,25 @@ def limit_of(projection: Projection, items: Sequence[Item]) -> Limit | None:
         return None
     rows = _rows(projection.limit)
     skipped = 0 if projection.skip is None else _rows(projection.skip)
+    names = {item.name for item in items}
     order: list[tuple[str, Direction]] = []
     for key in projection.order:
-        text = expression_text(key.value)
-        column = _column(items, text)
-        if column is None:
-            raise errors.SORTED.error(key.value.at, text)
-        order.append((column.name, "desc" if key.descending else "asc"))
+        name = key.value.name.text if isinstance(key.value, Variable) else None
+        if name is None or name not in names:
+            raise errors.SORTED.error(key.value.at, expression_text(key.value))
+        order.append((name, "desc" if key.descending else "asc"))
     return Limit(tuple(order), rows, projection.limit.at, skipped)
 
 
 def _column(items: Sequence[Item], text: str) -> Item | None:
-    """The column of a name, else the one of a value with this text; None without any."""
+    """The column of a name, else the one of a value with this text; None without any.
+
+    A value is not meant if a column has the name of one of its variables for something else.
+    """
+    others = {i.name for i in items if i.text != i.name}
     named = (item for item in items if item.name == text)
-    return next(named, next((item for item in items if item.text == text), None))
+    same = (i for i in items if i.text == text and others.isdisjoint(names_in(i.value)))
+    return next(named, next(same, None))
 
 
 def _of_values(of: Expression, items: Sequence[Item]) -> Expression:

@@ -18,19 +18,16 @@ from .syntax import (
     And,
     Call,
     Direction,
-    Exists,
     Expression,
-    HasLabels,
     Name,
     Not,
     Part,
-    Property,
     Quantified,
     Quantifier,
     Relationship,
     Variable,
 )
-from .walking import parts_of
+from .walking import names_in, parts_of
 
 LISTS = (NODES, RELATIONSHIPS)
 """The functions that give the members of a path."""
@@ -194,22 +191,10 @@ def _is_of_steps(
     links = part.pattern.relationships
     if len(links) != 1 or links[0].hops is None:
         return False
-    if any(name != test.variable.text for name in _names(test.condition)):
+    if any(name != test.variable.text for name in names_in(test.condition)):
         return False
     if part.shortest is not None:
         return True
     if counted and links[0].hops.most is not None:
         return False
     return not (is_of_nodes(test.members) and repeats(links[0], others))
-
-
-def _names(of: Expression) -> Iterator[str | None]:
-    """The variables that a condition reads; None for those of a pattern."""
-    match of:
-        case Variable(name) | Property(name) | HasLabels(name):
-            yield name.text
-        case Exists():
-            yield None
-        case _:
-            for part in parts_of(of):
-                yield from _names(part)

@@ -187,7 +187,7 @@ def _segment(
 ) -> Closed:
     """Adds the rules of the clauses between two projections that close rules."""
     visible, projection = projection, with_keys(program, projection)
-    rows = program.fresh("ordered") if projection is not visible else head
+    rows = program.fresh("ordered") if len(projection.items) > len(visible.items) else head
     inner = program.fresh("grouped") if computes(projection) else ""
     returned = paths_returned(clauses, projection)
     read = paths_read(clauses, projection, counted=counts(projection))

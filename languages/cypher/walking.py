@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeGuard, TypeVar, get_args
 
-from .syntax import Expression
+from .syntax import Exists, Expression, HasLabels, Property, Variable
 
 Tree = TypeVar("Tree")
 _EXPRESSIONS: tuple[type, ...] = get_args(Expression)
@@ -31,6 +31,18 @@ def _outermost(tree: Any) -> Iterator[Expression]:
 
 def _is_expression(tree: Any) -> TypeGuard[Expression]:
     return isinstance(tree, _EXPRESSIONS)
+
+
+def names_in(of: Expression) -> Iterator[str | None]:
+    """The variables that an expression reads; None for those of a pattern."""
+    match of:
+        case Variable(name) | Property(name) | HasLabels(name):
+            yield name.text
+        case Exists():
+            yield None
+        case _:
+            for part in parts_of(of):
+                yield from names_in(part)
 
 
 def with_parts(tree: Tree, change: Callable[[Expression], Expression]) -> Tree:
