@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from headrace.catalog.model import NO_LABEL, Catalog, Source, Stream
 from headrace.executor import local
-from headrace.planning.errors import InvalidQueryError
+from headrace.planning.errors import InvalidQueryError, UsageError
 from tests.languages.cypher.drawing import NODES, PAIRS, Texts
 from tests.languages.cypher.kuzu_engine import Engine
 from tests.languages.cypher.random_queries import queries
@@ -185,6 +185,12 @@ def check(query: Texts, stream: Events, seed: int, *, emit: bool) -> None:
             found = snapshots(registered(query.cypher), stream, plans=1, seed=seed)
     except InvalidQueryError as error:
         if not any(code in str(error) for code in ("E-LATER", "E-SIZE", "E-AMBIGUOUS")):
+            raise
+        event(f"refused: {str(error)[:60]}")
+        return
+    except UsageError as error:
+        # Trails with and without an upper bound do not yet go together over deletions.
+        if not (stream.deletions and "with streams with deletions" in str(error)):
             raise
         event(f"refused: {str(error)[:60]}")
         return
