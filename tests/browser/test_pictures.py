@@ -150,7 +150,7 @@ def pictures(browser: Browser, address: str, plan: str, size: str) -> Iterator[t
     page.set_default_timeout(PATIENCE_MS)
     try:
         for view, show in VIEWS.items():
-            page.unroute_all()
+            _release(page)
             page.goto("about:blank")  # each view begins as on a new page
             page.emulate_media(color_scheme=SCHEMES[0])
             show(page, plan)
@@ -161,7 +161,13 @@ def pictures(browser: Browser, address: str, plan: str, size: str) -> Iterator[t
                 expect(page.locator("html")).to_have_attribute("data-theme", scheme)
                 yield f"{view}-{size}-{scheme}", page
     finally:
+        _release(page)
         page.close()
+
+
+def _release(page: Page) -> None:
+    """Ends the routes of a view. The page asks on, so one of them may be waiting for its answer."""
+    page.unroute_all(behavior="ignoreErrors")
 
 
 def compared(name: str, shot: Image.Image) -> Difference:
