@@ -21,7 +21,7 @@ def test_both_report_the_same_rows(query: str) -> None:
 def test_both_report_the_same_rows_for_each_query() -> None:
     for query in QUERIES:
         for every in REPORTS:
-            assert compared(Job(query, every, 300, 40_000), rounds=1)["reports"] > 100
+            assert compared(Job(query, every, 150, 40_000), rounds=1)["reports"] > 100
 
 
 def test_the_document_has_a_row_for_each_measurement() -> None:

@@ -22,7 +22,7 @@ from tests.strategies.queries import Case
 FEW = 30
 """The most plans that are all tried; of more plans a sample of this size is tried."""
 
-THOROUGH = Options(prune=False, check=True, budget_expressions=5_000)
+THOROUGH = Options(prune=False, check=True, budget_expressions=2_000)
 """The options of an exhaustive search; the bound ends only the search of a rare huge memo, which
 would take minutes."""
 
