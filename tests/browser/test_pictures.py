@@ -166,7 +166,7 @@ def pictures(browser: Browser, address: str, plan: str, size: str) -> Iterator[t
 
 
 def _release(page: Page) -> None:
-    """Ends the routes of a view. The page asks on, so one of them may be waiting for its answer."""
+    """Ends the routes of a view, of which one may be waiting for an answer: the page asks again."""
     page.unroute_all(behavior="ignoreErrors")
 
 

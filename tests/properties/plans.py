@@ -17,14 +17,15 @@ from headrace.optimizer import Optimizer, Options, SearchResult
 from tests.oracles.query import text
 from tests.properties.catalogs import catalog_of
 from tests.properties.tally import TRIED
+from tests.strategies.amount import MORE
 from tests.strategies.queries import Case
 
 FEW = 30
 """The most plans that are all tried; of more plans a sample of this size is tried."""
 
-THOROUGH = Options(prune=False, check=True, budget_expressions=2_000)
+THOROUGH = Options(prune=False, check=True, budget_expressions=5_000 if MORE else 2_000)
 """The options of an exhaustive search; the bound ends only the search of a rare huge memo, which
-would take minutes."""
+would take up to half a minute, and minutes above 5,000 expressions."""
 
 
 def optimized(
