@@ -14,10 +14,10 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
+from . import regular_texts, times
 from .values import NUMBERS, ColumnType, PropertyType
 
 Scalar = str | int | float | bool
@@ -193,20 +193,6 @@ def _as_boolean(value: Scalar) -> bool | None:
     return bool(value)
 
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
-
-
-def _as_time(text: str, tick: int) -> int | None:
-    """The time of an ISO 8601 text, in ticks of so many microseconds, rounded down."""
-    stripped = text.strip(BLANKS)
-    if not re.match(r"[0-9]{4}-", stripped):
-        return None
-    time = datetime.fromisoformat(stripped)
-    zoned = time if time.tzinfo else time.replace(tzinfo=UTC)
-    return (zoned - _EPOCH) // _MICROSECOND // int(tick)
-
-
 # -- functions of numbers -------------------------------------------------------------------
 
 
@@ -354,11 +340,14 @@ FUNCTIONS: Final[Mapping[str, Function]] = MappingProxyType(
         "TEXT_STARTS": _of("tt", "boolean", str.startswith, in_sql=True),
         "TEXT_ENDS": _of("tt", "boolean", str.endswith, in_sql=True),
         "TEXT_CONTAINS": _of("tt", "boolean", lambda text, part: part in text, in_sql=True),
+        "TEXT_MATCHES": _of("tt", "boolean", regular_texts.matches),
         "AS_INTEGER": _of("a", "integer", _as_integer),
         "AS_FLOAT": _of("a", "number", _as_float),
         "AS_TEXT": _of("a", "string", _as_text),
         "AS_BOOLEAN": _of("a", "boolean", _as_boolean),
-        "AS_TIME": _of("tn", "integer", _as_time),
+        "AS_TIME": _of("tn", "integer", lambda t, tick: times.as_time(t.strip(BLANKS), tick)),
+        "TIME_PART": _of("nnt", "integer", times.time_part),
+        "TIME_START": _of("nnt", "integer", times.time_start),
         "DIVIDE": _of("nn", "numeric", _divide),
         "MODULO": _of("nn", "numeric", _modulo, in_sql=True),
         "TO_POWER": _of("nn", "number", lambda one, other: math.pow(float(one), float(other))),

@@ -53,7 +53,7 @@ from .syntax import (
 from .syntax import Comparison as ComparisonText
 from .syntax import Node as NodeText
 from .syntax import Variable as VariableText
-from .values import beside_members, in_turn, members, text_test, value_of
+from .values import beside_members, in_turn, matched, members, text_test, value_of
 from .variables import edge_of
 
 TRUE, FALSE = Both(()), Either(())
@@ -222,12 +222,15 @@ def _some(parts: Sequence[Condition]) -> Condition:
 
 def _compared(body: Body, of: ComparisonText) -> Condition:
     tests: list[Condition] = []
+    sides: tuple[rq.Value, rq.Value]
     for left, sign, right in zip(of.values, of.signs, of.values[1:], strict=False):
-        if sign.text == "=~":
-            raise errors.REGULAR_TEXT.error(sign.at, sign.text)
+        if sign.text not in SIGNS:
+            sides = value_of(body, left), value_of(body, right)
+            tests.append(_is_true(matched(*sides, sign.at), left.at))
+            continue
         edges = edge_of(body, left), edge_of(body, right)
         if edges[0] is not None and edges[1] is not None:
-            sides: tuple[rq.Value, rq.Value] = Variable(edges[0]), Variable(edges[1])
+            sides = Variable(edges[0]), Variable(edges[1])
         else:
             sides = value_of(body, left), value_of(body, right)
         tests.append(Comparison(sides[0], SIGNS[sign.text], sides[1], left.at))

@@ -220,7 +220,10 @@ NO_VALUE = Fault(
     "give its value among the parameters of the request, or write it into the query",
 )
 MAP_PARAMETER = later("a map as a parameter is", "write its keys, as {name: $name}")
-MAPS = later("properties of values are", "write variable.property of a node or a relationship")
+MAPS = later(
+    "properties of values are",
+    "write variable.property of a node or a relationship, or a part of a time, as r.ts.month",
+)
 MAP_VALUE = later("a map as a value is", "maps are arguments of point, datetime and duration")
 LISTS = later(
     "a list as a value is",
@@ -233,8 +236,10 @@ TRUTH_VALUE = later(
 NOT_CONDITION = Fault(
     "E-SYNTAX", "it is no condition", "write a comparison, as a.age > 3 or a.flag = true"
 )
-REGULAR_TEXT = Fault(
-    "E-FUNC", "regular expressions are not supported", "write STARTS WITH, ENDS WITH or CONTAINS"
+NO_EXPRESSION = Fault(
+    "E-TYPE",
+    "it is no regular expression",
+    "write one of RE2, which has neither look-around nor references to groups",
 )
 LONG = Fault("E-SIZE", "it has too many parts for a value", "name a part of it in a WITH before")
 DEEP_VALUE = Fault("E-SIZE", "the value is nested too deep", "name a part of it in a WITH before")
@@ -244,6 +249,11 @@ NO_LENGTH_OF_TICK = Fault(
     "compare times as numbers of ticks, or declare a time_unit such as second",
 )
 NO_TIME = Fault("E-TYPE", "it is not a time", "write ISO 8601, as datetime('2021-06-01T12:00Z')")
+NO_PERIOD = Fault(
+    "E-TYPE",
+    "it is not the name of a period",
+    "write 'year', 'quarter', 'month', 'week', 'day', 'hour', 'minute' or 'second' in quotes",
+)
 TIME_MAP = later(
     "a time of these parts is",
     "write datetime({epochMillis: x}), or year, month, day, hour, minute and second as numbers",

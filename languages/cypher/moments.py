@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final
 
-from ...algebra import durations, functions
+from ...algebra import durations, functions, times
 from ...algebra.durations import DurationError
 from ...algebra.scalar import Literal
 from ..query import regular_query as rq
@@ -18,17 +18,26 @@ from .syntax import Literal as LiteralText
 
 TIMES: Final = ("datetime", "localdatetime", "date")
 DIFFERENCES: Final = ("duration.between", "duration.inseconds", "duration.indays")
+STARTS: Final = tuple(f"{kind}.truncate" for kind in TIMES)
 _SECOND: Final = 1_000_000
 KEYS: Final[Mapping[str, int]] = {
     "epochmillis": 1_000,
     "epochseconds": _SECOND,
+    "microseconds": 1,
     "milliseconds": 1_000,
     "seconds": _SECOND,
     "minutes": 60 * _SECOND,
     "hours": 3600 * _SECOND,
     "days": 86_400 * _SECOND,
+    "weeks": 7 * 86_400 * _SECOND,
 }
 """The parts of times and lengths of time, in microseconds."""
+CALENDAR: Final[Mapping[str, str]] = {
+    **{part.replace("_", ""): part for part in times.PARTS},
+    "weekday": "day_of_week",
+    "ordinalday": "day_of_year",
+}
+"""The parts of times by the calendar, in lower case, and their names in the algebra."""
 _PARTS: Final = ("year", "month", "day", "hour", "minute", "second", "millisecond", "microsecond")
 _LENGTHS: Final = {"weeks": "W", "days": "D", "hours": "H", "minutes": "M", "seconds": "S"}
 
@@ -123,10 +132,24 @@ def length_of(of: Expression, time_unit: str, text: str) -> rq.Value:
     return Literal(-count if is_negative else count)
 
 
-def part_of(value: rq.Value, key: str, length: int) -> rq.Value | None:
-    """``value.epochMillis`` and the like, of a number of ticks; None for another key."""
-    size = KEYS.get(key.lower())
-    return None if size is None else scaled(value, length, size)
+def part_of(value: rq.Value, key: str, length: int) -> rq.Value:
+    """``value.epochMillis``, ``value.month`` and the like, of a number of ticks; ``key`` is one of
+    :data:`KEYS` or :data:`CALENDAR`, in lower case."""
+    if key in KEYS:
+        return scaled(value, length, KEYS[key])
+    return Computed("TIME_PART", (value, Literal(length), Literal(CALENDAR[key])))
+
+
+def start_of(period: Expression, time: rq.Value, length: int, text: str) -> rq.Value:
+    """The start of a period with a time in it, ``datetime.truncate('month', time)``.
+
+    Raises:
+        QueryError: E-TYPE for another period.
+    """
+    name = period.value if isinstance(period, LiteralText) else None
+    if not isinstance(name, str) or name.lower() not in times.PERIODS:
+        raise errors.NO_PERIOD.error(period.at, text)
+    return Computed("TIME_START", (time, Literal(length), Literal(name.lower())))
 
 
 def scaled(value: rq.Value, unit: int, other: int) -> rq.Value:

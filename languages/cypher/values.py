@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...algebra import functions, scalar
+from ...algebra import functions, regular_texts, scalar
 from ...algebra.scalar import DEEPEST_VALUE
 from ..parsing.tokens import SIGNS
 from ..query import regular_query as rq
-from ..query.atoms import Variable
+from ..query.atoms import Location, Variable
 from ..query.regular_query import Comparison
 from . import errors, moments
 from .bodies import Body
@@ -170,9 +170,9 @@ def _connected(of: Expression, function: str, tests: Sequence[rq.Value]) -> rq.V
 
 
 def _compared(left: rq.Value, sign: Name, right: rq.Value) -> rq.Value:
-    if sign.text == "=~":
-        raise errors.REGULAR_TEXT.error(sign.at, sign.text)
-    match SIGNS[sign.text]:
+    match SIGNS.get(sign.text):
+        case None:
+            return matched(left, right, sign.at)
         case "=":
             return _call(functions.EQUAL, left, right)
         case "<>":
@@ -191,6 +191,20 @@ def text_test(test: TextTest, value: rq.Value, part: rq.Value) -> rq.Value:
     """``value STARTS WITH part`` and the like, as a truth value."""
     names = {TextTest.STARTS: "TEXT_STARTS", TextTest.ENDS: "TEXT_ENDS"}
     return _call(names.get(test, "TEXT_CONTAINS"), value, part)
+
+
+def matched(value: rq.Value, expression: rq.Value, at: Location) -> rq.Value:
+    """``value =~ expression``, as a truth value.
+
+    Raises:
+        QueryError: E-TYPE for a text that is no regular expression.
+    """
+    if isinstance(expression, scalar.Literal) and isinstance(expression.value, str):
+        reason = regular_texts.fault(expression.value)
+        if reason is not None:
+            fault = errors.NO_EXPRESSION
+            raise fault.because(f"{fault.reason}: {reason}", "").error(at, expression.value)
+    return _call("TEXT_MATCHES", value, expression)
 
 
 def members_of(members: Expression) -> tuple[Expression, ...]:
@@ -252,7 +266,7 @@ def _called(body: Body, of: Call) -> rq.Value:
         raise errors.NO_AGGREGATE.error(of.at, of.function.text)
     if of.distinct or of.is_star:
         raise errors.NO_FUNCTION.error(of.at, of.function.text)
-    if function in moments.TIMES or function.startswith("duration"):
+    if function in (*moments.TIMES, *moments.STARTS) or function.startswith("duration"):
         return _moment(body, of, function, text)
     if function == "timestamp" and not of.arguments:
         raise errors.NOW.error(of.at, text)
@@ -280,6 +294,10 @@ def _moment(body: Body, of: Call, function: str, text: str) -> rq.Value:
         first, last = (_value(body, argument) for argument in of.arguments)
         return _call("-", last, first)
     unit = body.program.time_unit
+    if function in moments.STARTS and len(of.arguments) == 2:
+        period, time = of.arguments
+        start = moments.start_of(period, _value(body, time), moments.tick(unit, of.at, text), text)
+        return start
     if function == "duration" and len(of.arguments) == 1:
         return moments.length_of(of.arguments[0], unit, text)
     if function not in moments.TIMES or len(of.arguments) > 1:

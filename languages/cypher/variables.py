@@ -129,9 +129,12 @@ def _end_of(body: Body, of: Call, function: str) -> rq.Value | None:
 
 
 def part_of(body: Body, value: rq.Value, key: Name, text: str) -> rq.Value:
-    """``value.epochMillis`` and the like."""
-    if key.text.lower() not in moments.KEYS:
+    """``value.epochMillis``, ``value.month`` and the like.
+
+    Raises:
+        QueryError: E-LATER for other keys.
+    """
+    part = key.text.lower()
+    if part not in moments.KEYS and part not in moments.CALENDAR:
         raise errors.MAPS.error(key.at, text)
-    part = moments.part_of(value, key.text, moments.tick(body.program.time_unit, key.at, text))
-    assert part is not None
-    return part
+    return moments.part_of(value, part, moments.tick(body.program.time_unit, key.at, text))

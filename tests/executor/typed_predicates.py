@@ -200,6 +200,11 @@ OF_TWO = ("EQUAL", "UNEQUAL", "LESS", "AT_MOST", "ALL_TRUE", "ANY_TRUE", "TEXT_L
           "MODULO")  # fmt: skip
 
 
+EXPRESSIONS = st.sampled_from(["a", "[a-z]1?", "(?i)A.*", ".", "-?\\d+"]).map(literal)
+TICKS = st.sampled_from([1, 1_000_000, 86_400_000_000]).map(literal)
+PERIODS = st.sampled_from(["year", "month", "week", "day", "minute", "second"]).map(literal)
+
+
 def chosen(test: TypedOperand, one: TypedOperand, other: TypedOperand) -> TypedOperand:
     """One of two texts, as the values of CASE_WHEN are of one kind."""
     return function("CASE_WHEN", test, function("AS_TEXT", one), function("AS_TEXT", other))
@@ -218,6 +223,8 @@ OPERANDS: st.SearchStrategy[TypedOperand] = st.recursive(
         st.builds(function, st.sampled_from(OF_ONE), part),
         st.builds(function, st.sampled_from(OF_TWO), part, part),
         st.builds(function, st.sampled_from(["TEXT_PART", "TEXT_REPLACE"]), part, part, part),
+        st.builds(function, st.just("TEXT_MATCHES"), part, EXPRESSIONS),
+        st.builds(function, st.sampled_from(["TIME_PART", "TIME_START"]), part, TICKS, PERIODS),
         st.builds(chosen, part, part, part),
         st.builds(first_known, part, part),
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
 from fractions import Fraction
@@ -155,6 +156,51 @@ def _distance(lat: Any, lon: Any, other_lat: Any, other_lon: Any) -> float:
     return 2 * 6378140.0 * math.asin(math.sqrt(min(h, 1.0)))
 
 
+_SECONDS = {"day": 86_400, "hour": 3600, "minute": 60, "second": 1}
+
+
+def _date(day: int) -> tuple[int, int, int] | None:
+    """The year, month and day of a day since 1970, by counting from March of the year 0."""
+    day += 719_468
+    era, of_era = divmod(day, 146_097)
+    year = (of_era - of_era // 1460 + of_era // 36_524 - of_era // 146_096) // 365
+    of_year = of_era - (365 * year + year // 4 - year // 100)
+    month = (5 * of_year + 2) // 153
+    date = 400 * era + year + (month >= 10), (month + 2) % 12 + 1, of_year - (153 * month + 2) // 5
+    return (date[0], date[1], date[2] + 1) if 1 <= date[0] <= 9999 else None
+
+
+def _micros(time: Any, tick: Any) -> tuple[int, int]:
+    """The day of a time, and the microseconds since its start."""
+    day, micros = divmod(math.floor(time) * int(tick), 86_400_000_000)
+    return int(day), int(micros)
+
+
+def _time_part(time: Any, tick: Any, part: str) -> int | None:
+    day, micros = _micros(time, tick)
+    date, second = _date(day), micros // 1_000_000
+    if date is None:
+        return None
+    clock = {"hour": second // 3600, "minute": second // 60 % 60, "second": second % 60}
+    return {"year": date[0], "month": date[1], "day": date[2], **clock}.get(part)
+
+
+def _time_start(time: Any, tick: Any, period: str) -> int | None:
+    day, micros = _micros(time, tick)
+    date = _date(day)
+    if date is None:
+        return None
+    if period in _SECONDS:
+        length = _SECONDS[period] * 1_000_000
+        return (day * 86_400_000_000 + micros // length * length) // int(tick)
+    back = {"week": (day + 3) % 7, "month": date[2] - 1, "year": 0}.get(period)
+    if back is None:
+        return None
+    while period == "year" and _date(day - back) not in ((date[0], 1, 1), None):
+        back += 1
+    return None if _date(day - back) is None else (day - back) * 86_400_000_000 // int(tick)
+
+
 _STRICT: Mapping[str, tuple[str, Callable[..., Any]]] = {
     "LOGICAL_NOT": ("b", lambda truth: not truth),
     "TO_LOWER": ("t", str.lower),
@@ -173,6 +219,9 @@ _STRICT: Mapping[str, tuple[str, Callable[..., Any]]] = {
     "TEXT_ENDS": ("tt", lambda text, part: text[len(text) - len(part) :] == part
                   if len(part) <= len(text) else False),
     "TEXT_CONTAINS": ("tt", lambda text, part: text.find(part) >= 0),
+    "TEXT_MATCHES": ("tt", lambda text, expression: bool(re.fullmatch(expression, text))),
+    "TIME_PART": ("nnt", _time_part),
+    "TIME_START": ("nnt", _time_start),
     "AS_INTEGER": ("a", _as_integer),
     "AS_FLOAT": ("a", _as_float),
     "AS_TEXT": ("a", _as_text),

@@ -17,6 +17,7 @@ def test_the_oracle_imports_the_standard_library_and_itself_alone() -> None:
         "itertools",
         "json",
         "math",
+        "re",
         "statistics",
         "tests",
         "typing",

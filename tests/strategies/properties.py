@@ -200,7 +200,10 @@ def _numbers(edges: tuple[str, ...], depth: int = 2) -> st.SearchStrategy[Expr]:
     return st.one_of(
         *[leaves] * 6,
         st.builds(lambda s, a, b: Calc(s, (a, b)), st.sampled_from("+-*/"), part, part),
-        part.map(lambda p: Calc("abs", (p,))),
+        st.one_of(
+            part.map(lambda p: Calc("abs", (p,))),
+            st.builds(_call, st.sampled_from(["TIME_PART", "TIME_START"]), part, _TICK, _PERIODS),
+        ),
         st.builds(_call, st.sampled_from(["MODULO", "DIVIDE"]), part, part),
         st.builds(_call, st.sampled_from(["ROUND_NEAREST", "SIGN_OF"]), part),
         st.builds(_call, st.just("TEXT_SIZE"), _texts(edges, depth - 1)),
@@ -213,6 +216,16 @@ def _numbers(edges: tuple[str, ...], depth: int = 2) -> st.SearchStrategy[Expr]:
 
 def _call(function: str, *parts: Expr) -> Expr:
     return Calc(function, parts)
+
+
+def _literals(*values: str | int) -> st.SearchStrategy[Expr]:
+    return st.sampled_from(values).map(Lit)
+
+
+_TICK = _literals(3_600_000_000)
+"""The microseconds of an hour."""
+_PERIODS = _literals("hour", "day", "month")
+_EXPRESSIONS = _literals("u", "[^u]*", "(?i)v|u+", "(?i)[a-z ]*")
 
 
 @cache
@@ -254,5 +267,6 @@ def _tests(edges: tuple[str, ...], depth: int = 1) -> st.SearchStrategy[Expr]:
     return st.one_of(
         leaves,
         st.builds(_call, st.just("LOGICAL_NOT"), leaves),
+        st.builds(_call, st.just("TEXT_MATCHES"), _texts(edges, 0), _EXPRESSIONS),
         st.builds(_call, st.sampled_from(["ALL_TRUE", "ANY_TRUE"]), leaves, leaves),
     )

@@ -124,7 +124,17 @@ def integers(depth: int) -> st.SearchStrategy[Texts]:
         st.builds(lambda a: _both("sign({0})", a), part),
         st.builds(lambda a: _both("size({0})", a), text),
         st.builds(lambda a, b: _both("coalesce({0}, {1})", a, b), part, part),
+        st.builds(_part_of_time, part, st.sampled_from(["year", "month", "day", "hour", "minute"])),
         cases(part, depth),
+    )
+
+
+def _part_of_time(of: Texts, part: str) -> Texts:
+    """A part of a time of the years 1685 to 2255."""
+    seconds = _both("({0} % 9000) * 1000003", of)
+    return Texts(
+        f"datetime({{epochSeconds: {seconds.cypher}}}).{part}",
+        f"date_part('{part}', to_timestamp({seconds.kuzu}))",
     )
 
 
@@ -214,6 +224,8 @@ def truths(depth: int) -> st.SearchStrategy[Texts]:
         st.builds(lambda a: _both("(NOT {0})", a), part),
         st.builds(lambda a, t, p: _both(f"({{0}} {t} '{p}')", a), text, tests,
                   st.sampled_from(["a", "B", "ab"])),
+        st.builds(lambda a, p: _both(f"({{0}} =~ '{p}')", a), text,
+                  st.sampled_from(["a.*", "(?i)[ab ]+", "-?[0-9]+", ".", "a|ab|B"])),
         st.builds(lambda a: _both("({0} IN [1, 2, 5])", a), integers(depth - 1)),
         st.builds(lambda a, n: _both(f"({{0}} IS {n}NULL)", a), st.one_of(number, text),
                   st.sampled_from(["", "NOT "])),
