@@ -45,7 +45,7 @@ class Sorted:
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """``DISTINCT items ORDER BY ... SKIP ... LIMIT ...``; no items stand for ``*``."""
+    """``DISTINCT *, items ORDER BY ... SKIP ... LIMIT ...``."""
 
     items: tuple[Item, ...]
     distinct: bool
@@ -53,6 +53,7 @@ class Projection:
     skip: Expression | None
     limit: Expression | None
     at: Location = field(compare=False)
+    is_star: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """Translates conditions: tests of values, and patterns that match or do not.
 
 A pattern in a condition is a rule of its own, so that it changes no multiplicity: the body reads
-it, or negates it. OR of patterns makes alternatives, each a rule.
+it, or negates it. OR of patterns makes alternatives, each a rule; so does a pattern as a value,
+which is true in one and false in the other.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ from .syntax import Node as NodeText
 from .syntax import Variable as VariableText
 from .values import beside_members, in_turn, matched, members, text_test, value_of
 from .variables import edge_of
+from .walking import with_parts
 
 TRUE, FALSE = Both(()), Either(())
 
@@ -77,9 +79,7 @@ def hold(body: Body, of: Expression, positive: bool = True) -> None:
         case And(parts) | Or(parts) if isinstance(of, And) == positive:
             for part in _labels_first(parts) if positive else parts:
                 hold(body, part, positive=positive)
-        case And(parts) | Or(parts) if any(map(_has_pattern, parts)):
-            if body.counted:
-                raise errors.COUNTED_OR.error(of.at, "OR")
+        case And(parts) | Or(parts) if not body.counted and any(map(_has_pattern, parts)):
             hold(body, parts[body.pick(len(parts), of.at, "OR")], positive=positive)
         case Quantified():
             _quantified(body, of, positive=positive)
@@ -93,12 +93,42 @@ def hold(body: Body, of: Expression, positive: bool = True) -> None:
                 for label in labels:
                     node = body.with_label(node, label.text, label.at)
                 return
-            pattern = Pattern((NodeText(name, labels, (), None, name.at),), ())
-            alone = Part(None, pattern, None, name.at)
-            _exists(body, Exists((alone,), None, False, name.at), positive=positive)
+            _exists(body, _of_node(of), positive=positive)
         case _:
-            test = condition_of(body, of)
-            body.conditions.append(test if positive else Negated(test))
+            _require(body, condition_of(body, decided(body, of)), positive=positive)
+
+
+def _require(body: Body, test: Condition, *, positive: bool) -> None:
+    test = test if positive else _negated(test)
+    if test != TRUE:
+        body.conditions.append(test)
+
+
+def _of_node(of: HasLabels) -> Exists:
+    """The labels of a node as a pattern."""
+    pattern = Pattern((NodeText(of.name, of.labels, (), None, of.name.at),), ())
+    return Exists((Part(None, pattern, None, of.name.at),), None, False, of.name.at)
+
+
+def decided(body: Body, of: Expression) -> Expression:
+    """An expression with truth values in place of its patterns.
+
+    The body requires what the alternative says of each of them. No two alternatives have a row in
+    common, so that an aggregate may count their rows.
+    """
+    match of:
+        case Exists() | HasLabels():
+            return Literal(_decide(body, of), of.at)
+        case Quantified():
+            return of
+    return with_parts(of, lambda part: decided(body, part))
+
+
+def _decide(body: Body, of: Exists | HasLabels) -> bool:
+    """Whether a pattern has a match, as the alternative says and the body then requires."""
+    has_match = body.pick(2, of.at, expression_text(of)) == 0
+    _exists(body, _of_node(of) if isinstance(of, HasLabels) else of, positive=has_match)
+    return has_match
 
 
 def _labels_first(conditions: Sequence[Expression]) -> Sequence[Expression]:
@@ -125,12 +155,9 @@ def _quantified(body: Body, of: Quantified, *, positive: bool) -> None:
         for _ in in_turn(body, of):
             hold(body, of.condition, positive=wanted)
         return
-    if not _has_pattern(of.condition) or (one and not positive):
-        test = condition_of(body, of)
-        body.conditions.append(test if positive else Negated(test))
+    if body.counted or not _has_pattern(of.condition) or (one and not positive):
+        _require(body, condition_of(body, of), positive=positive)
         return
-    if body.counted:
-        raise errors.COUNTED_OR.error(of.at, of.quantifier.value)
     several = len(members(body, of.members))
     if not several:
         body.conditions.append(FALSE)
@@ -170,18 +197,18 @@ def _exists(body: Body, test: Exists, *, positive: bool) -> None:
 
 
 def condition_of(body: Body, of: Expression) -> Condition:
-    """A condition without patterns.
+    """A condition; the alternative decides the patterns in it.
 
     Raises:
         QueryError: for a condition that is not supported, or a value that is none.
     """
     match of:
         case Not(part):
-            return Negated(condition_of(body, part))
+            return _negated(condition_of(body, part))
         case And(parts):
-            return Both(tuple(condition_of(body, part) for part in parts))
+            return _every([condition_of(body, part) for part in parts])
         case Or(parts):
-            return Either(tuple(condition_of(body, part) for part in parts))
+            return _some([condition_of(body, part) for part in parts])
         case ComparisonText():
             return _compared(body, of)
         case InList():
@@ -191,7 +218,7 @@ def condition_of(body: Body, of: Expression) -> Condition:
             return tests[0] if len(tests) == 1 else Either(tests)
         case Quantified(quantifier):
             each = [condition_of(body, of.condition) for _ in in_turn(body, of)]
-            return of_members(quantifier, each, _every, _some, Negated)
+            return of_members(quantifier, each, _every, _some, _negated)
         case TextComparison(value, TextTest.STARTS, Literal(str() as start)):
             return _begins(value_of(body, value), start, of.at)
         case TextComparison(value, test, part):
@@ -208,16 +235,22 @@ def condition_of(body: Body, of: Expression) -> Condition:
         case VariableText(name) if isinstance(body.bound(name), Value):
             return _is_true(value_of(body, of), of.at)
         case Exists() | HasLabels():
-            raise errors.NESTED_PATTERN.error(of.at, expression_text(of))
+            return TRUE if _decide(body, of) else FALSE
     raise errors.NOT_CONDITION.error(of.at, expression_text(of))
 
 
 def _every(parts: Sequence[Condition]) -> Condition:
-    return parts[0] if len(parts) == 1 else Both(tuple(parts))
+    unsure = tuple(part for part in parts if part != TRUE)
+    return FALSE if FALSE in unsure else unsure[0] if len(unsure) == 1 else Both(unsure)
 
 
 def _some(parts: Sequence[Condition]) -> Condition:
-    return parts[0] if len(parts) == 1 else Either(tuple(parts))
+    unsure = tuple(part for part in parts if part != FALSE)
+    return TRUE if TRUE in unsure else unsure[0] if len(unsure) == 1 else Either(unsure)
+
+
+def _negated(part: Condition) -> Condition:
+    return FALSE if part == TRUE else TRUE if part == FALSE else Negated(part)
 
 
 def _compared(body: Body, of: ComparisonText) -> Condition:

@@ -230,7 +230,7 @@ LISTS = later(
     "a list stands after IN or UNWIND, with its values, or as nodes(p) or relationships(p)",
 )
 TRUTH_VALUE = later(
-    "a pattern as a value is",
+    "all, any, none or single of patterns as a value is",
     "write it in WHERE, joined by AND, OR and NOT with other conditions",
 )
 NOT_CONDITION = Fault(
@@ -295,10 +295,6 @@ NOT_A_KEY = Fault(
     "beside an aggregate a value has to be a column by itself",
     "return it as a column too, or name it in a WITH before",
 )
-COUNTED_OR = later(
-    "OR, any or single of patterns in what an aggregate counts is",
-    "write WITH DISTINCT before the aggregate, or several queries",
-)
 COUNTED_PATHS = later(
     "an aggregate over paths without an upper bound is",
     "bound the path, as *1..3, or count distinct values: count(DISTINCT b)",
@@ -320,9 +316,6 @@ ONE_ARGUMENT = Fault(
     "write count(*), sum(r.amount), or percentileCont(r.amount, 0.5)",
 )
 NO_MEMBERS = Fault("E-TYPE", "it is not a list", "write the values in brackets, or a parameter")
-NESTED_PATTERN = later(
-    "a pattern inside a comparison is", "join patterns and comparisons by AND, OR and NOT"
-)
 
 # -- CONSTRUCT ------------------------------------------------------------------------------
 

@@ -26,16 +26,22 @@ def with_keys(program: Program, projection: Projection) -> Projection:
     Raises:
         QueryError: E-LATER for a key that columns do not decide.
     """
-    items = projection.items
-    if not items or projection.limit is None:
+    items, is_star = projection.items, projection.is_star
+    if projection.limit is None:
         return projection
     keys: dict[str, Item] = {}
     order: list[Sorted] = []
     for key in projection.order:
         text = expression_text(key.value)
         column = _column(items, text) or keys.get(text)
+        if column is None and is_star and isinstance(key.value, Variable):
+            order.append(key)
+            continue
         if column is None:
-            value, name = _of_values(key.value, items), Name(program.fresh("key"), key.value.at)
+            value, name = (
+                _of_values(key.value, items, is_star=is_star),
+                Name(program.fresh("key"), key.value.at),
+            )
             column = keys[text] = Item(value, name, text)
         order.append(replace(key, value=Variable(Name(column.name, key.value.at))))
     return replace(projection, items=(*items, *keys.values()), order=tuple(order))
@@ -77,8 +83,10 @@ def _column(items: Sequence[Item], text: str) -> Item | None:
     return next(named, next(same, None))
 
 
-def _of_values(of: Expression, items: Sequence[Item]) -> Expression:
+def _of_values(of: Expression, items: Sequence[Item], *, is_star: bool) -> Expression:
     """An expression over columns, with their values in place of their names.
+
+    With ``*`` all variables are columns.
 
     Raises:
         QueryError: E-LATER if it reads anything else.
@@ -87,10 +95,12 @@ def _of_values(of: Expression, items: Sequence[Item]) -> Expression:
     column = _column(items, text)
     if column is not None:
         return column.value
+    if is_star and isinstance(of, Variable | Property):
+        return of
     reads = isinstance(of, Variable | Property | Exists | HasLabels)
     if reads or (isinstance(of, Call) and of.function.text.lower() in AGGREGATES):
         raise errors.SORTED.error(of.at, text)
-    return with_parts(of, lambda part: _of_values(part, items))
+    return with_parts(of, lambda part: _of_values(part, items, is_star=is_star))
 
 
 def _rows(of: Expression) -> int:

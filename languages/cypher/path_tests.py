@@ -126,7 +126,7 @@ def paths_returned(clauses: Sequence[Match | With | Unwind], result: Projection)
     names = _variables(result, None)
     found = set(names or ())
     for clause in reversed(clauses):
-        if isinstance(clause, With) and clause.projection.items:
+        if isinstance(clause, With):
             names = _variables(clause.projection, names)
             found.update(names or ())
         elif isinstance(clause, Match) and names is None:
@@ -136,9 +136,10 @@ def paths_returned(clauses: Sequence[Match | With | Unwind], result: Projection)
 
 def _variables(projection: Projection, later: set[str] | None) -> set[str] | None:
     """The variables that columns are, of those with names ``later``; None stands for all."""
-    if not projection.items:
-        return later
-    return {
+    if projection.is_star and later is None:
+        return None
+    passed = later if projection.is_star and later is not None else set[str]()
+    return passed | {
         item.value.name.text
         for item in projection.items
         if isinstance(item.value, Variable)

@@ -7,7 +7,7 @@ aggregates count the bindings of the patterns before it. Any other projection cl
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 
 from ...algebra import scalar
@@ -19,6 +19,7 @@ from ..query.regular_query import Output, Rule
 from . import errors
 from .bodies import Body, Column
 from .clauses import Item, Projection
+from .conditions import decided
 from .expression_text import expression_text
 from .functions import NULL
 from .ordering import limit_of
@@ -101,18 +102,32 @@ def items_of(body: Body, projection: Projection) -> tuple[Item, ...]:
     Raises:
         QueryError: E-SYNTAX for ``*`` without variables, and for a repeated name.
     """
-    items = projection.items
-    if not items:
+    items = tuple(_decided(body, item) for item in projection.items)
+    if projection.is_star:
         names = [Name(name, projection.at) for name in body.scope]
         if not names:
             raise errors.NO_COLUMNS.error(projection.at, "*")
-        items = tuple(Item(VariableText(name), None, name.text) for name in names)
+        items = (*(Item(VariableText(name), None, name.text) for name in names), *items)
     seen: set[str] = set()
     for item in items:
         if item.name in seen:
             raise errors.SAME_COLUMN.error(item.value.at, item.name)
         seen.add(item.name)
     return items
+
+
+def _decided(body: Body, item: Item) -> Item:
+    """A column with truth values in place of its patterns.
+
+    Of an aggregate's column those outside the aggregate stay: the alternatives of the rows that it
+    counts do not decide them.
+    """
+    calls = list(aggregates(item.value))
+
+    def inside(of: Expression) -> Expression:
+        return decided(body, of) if of in calls else with_parts(of, inside)
+
+    return replace(item, value=inside(item.value) if calls else decided(body, item.value))
 
 
 def renamed(body: Body, projection: Projection) -> dict[str, Bound]:

@@ -148,6 +148,7 @@ class Reader(Patterns):
             None if skip is None else skip.rows,
             None if limit is None else limit.rows,
             Location(1, 1),
+            any(token.type == "STAR" for token in tokens),
         )
 
     def item(self, parts: list[Any]) -> Item:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ..parsing.emit import EmitText, Moment, with_emit
+from ..query.atoms import Location
 from ..query.checks import checked_query
 from ..query.errors import line_of
 from ..query.regular_query import RegularQuery, Rule, WindowClause
@@ -201,14 +202,17 @@ def _segment(
         return close(body, projection, rows, inner)
 
     closed = alternatives(build)[0]
-    return closed if rows == head else _without_keys(program, closed, visible, head)
+    keys = {item.name for item in projection.items[len(visible.items) :]}
+    return _without_keys(program, closed, keys, head, projection.at) if keys else closed
 
 
-def _without_keys(program: Program, closed: Closed, projection: Projection, head: str) -> Closed:
+def _without_keys(
+    program: Program, closed: Closed, keys: set[str], head: str, at: Location
+) -> Closed:
     """Adds the rule of the columns of a projection over its rows with the keys of their order."""
-    names = tuple(item.name for item in projection.items)
-    atom = reading(closed.head, closed.columns, projection.at)
-    program.add(Rule(head, names, (atom,), projection.at))
+    names = tuple(name for name in closed.columns if name not in keys)
+    atom = reading(closed.head, closed.columns, at)
+    program.add(Rule(head, names, (atom,), at))
     return replace(closed, columns=names, scope={name: closed.scope[name] for name in names})
 
 

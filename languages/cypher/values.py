@@ -42,7 +42,7 @@ from .syntax import (
 )
 from .syntax import Comparison as ComparisonText
 from .syntax import Variable as VariableText
-from .variables import edge_of, function_of, part_of, property_of, variable_value
+from .variables import edge_of, function_of, of_end, part_of, property_of, variable_value
 
 DISTANCES = ("distance", "point.distance")
 AGGREGATES = {
@@ -95,6 +95,8 @@ def _value(body: Body, of: Expression) -> rq.Value:
         case Call():
             return _called(body, of)
         case Access(owner, key):
+            if (property_ := of_end(body, owner, key, expression_text(of))) is not None:
+                return property_
             return part_of(body, _value(body, owner), key, expression_text(of))
         case Case():
             return _case(body, of)

@@ -128,6 +128,18 @@ def _end_of(body: Body, of: Call, function: str) -> rq.Value | None:
     return Variable(bound.ends[_ENDS[function]])
 
 
+def of_end(body: Body, owner: Expression, key: Name, text: str) -> rq.Value | None:
+    """``startNode(r).key``; None if the owner is not an end of a relationship."""
+    if not isinstance(owner, Call) or len(owner.arguments) != 1:
+        return None
+    function = owner.function.text.lower()
+    end = _end_of(body, owner, function) if function in _ENDS else None
+    if not isinstance(end, Variable):
+        return None
+    body.for_properties(Node(end.name, tuple(body.labels_of(end.name))), owner.at, text)
+    return rq.Property(end.name, key.text, owner.at)
+
+
 def part_of(body: Body, value: rq.Value, key: Name, text: str) -> rq.Value:
     """``value.epochMillis``, ``value.month`` and the like.
 

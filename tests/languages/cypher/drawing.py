@@ -218,6 +218,16 @@ def tests_of_patterns(draw: st.DrawFn, scope: Scope) -> Texts:
     return Texts(f"{negation}EXISTS {{ MATCH {pattern.cypher} }}", kuzu)
 
 
+@st.composite
+def mixed_tests(draw: st.DrawFn, scope: Scope) -> Texts:
+    """Patterns beside other conditions, under OR or compared with each other."""
+    one, other = draw(tests_of_patterns(scope)), draw(tests_of_patterns(scope))
+    word = draw(st.sampled_from(["OR", "OR", "=", "<>", "XOR"]))
+    if word == "OR" and draw(st.booleans()):
+        other = draw(conditions_over(scope))
+    return Texts(f"({one.cypher}) {word} ({other.cypher})", f"({one.kuzu}) {word} ({other.kuzu})")
+
+
 def clause_of(
     word: str, of: Sequence[Texts], needed: Sequence[str], where: Sequence[Texts]
 ) -> Texts:

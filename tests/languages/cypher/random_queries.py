@@ -12,6 +12,7 @@ from tests.languages.cypher.drawing import (
     Texts,
     clause_of,
     conditions_over,
+    mixed_tests,
     patterns,
     returned,
     tests_of_patterns,
@@ -51,7 +52,7 @@ def bodies(draw: st.DrawFn, *, counted: bool) -> Body:
         if draw(st.booleans()):
             where.append(draw(conditions_over(scope)))
         if draw(st.integers(0, 2)) == 0:
-            where.append(draw(tests_of_patterns(scope)))
+            where.append(draw(st.one_of(tests_of_patterns(scope), mixed_tests(scope))))
         body.clauses.append(clause_of("MATCH", [pattern], needed, where))
     before = list(scope.relationships)
     if sum(sizes) < 3 and draw(st.booleans()):
@@ -78,6 +79,15 @@ def _key(draw: st.DrawFn, body: Body) -> str:
     return draw(st.sampled_from(body.scope.nodes))
 
 
+def _truth(draw: st.DrawFn, body: Body) -> Texts:
+    """A pattern as a value."""
+    return draw(st.one_of(tests_of_patterns(body.scope), mixed_tests(body.scope)))
+
+
+def _named(of: Texts, name: str) -> Texts:
+    return Texts(f"{of.cypher} AS {name}", f"{of.kuzu} AS {name}")
+
+
 def _rows(draw: st.DrawFn, body: Body) -> Texts:
     """Nodes, perhaps a property, and perhaps an end of a relationship."""
     several = st.lists(st.sampled_from([*body.scope.labels]), min_size=1, max_size=3, unique=True)
@@ -85,6 +95,8 @@ def _rows(draw: st.DrawFn, body: Body) -> Texts:
     if body.values:
         value = draw(st.sampled_from(body.values))
         items.append(Texts(f"{value} AS v", f"{value} AS v"))
+    if draw(st.integers(0, 3)) == 0:
+        items.append(_named(_truth(draw, body), "t"))
     ends = {r: of for r, of in body.scope.ends.items() if not body.scope.optional & {*of}}
     if draw(st.booleans()) and ends:
         name = draw(st.sampled_from([*ends]))
@@ -118,7 +130,32 @@ def _counts(draw: st.DrawFn, body: Body) -> Texts:
     """Aggregates by a node."""
     calls = ["count(*)", *(f"{f}({v})" for v in body.values for f in AGGREGATES)]
     chosen = draw(st.lists(st.sampled_from(calls), min_size=1, max_size=4))
-    return _keyed(_key(draw, body), [Texts(call, call) for call in chosen])
+    found = [Texts(call, call) for call in chosen]
+    if draw(st.integers(0, 3)) == 0:
+        test = _truth(draw, body)
+        of = "sum(CASE WHEN {} THEN 1 ELSE 0 END)"
+        found.append(Texts(of.format(test.cypher), of.format(test.kuzu)))
+    return _keyed(_key(draw, body), found)
+
+
+def _counts_by_test(draw: st.DrawFn, body: Body) -> Texts:
+    """Aggregates by whether a pattern has a match."""
+    columns = [_named(_truth(draw, body), "a"), Texts("count(*) AS n", "count(*) AS n")]
+    return returned(columns, distinct=False)
+
+
+def _beside_all(draw: st.DrawFn, body: Body) -> Texts:
+    """Rows with a value beside all variables."""
+    value = draw(st.sampled_from([*body.values, "2"]))
+    test = _named(_truth(draw, body), "t")
+    key = _key(draw, body)
+    items = [Texts(f"{key} AS a", f"{key}.id AS a"), Texts("n", "n"), Texts("t", "t")]
+    last = returned(items, distinct=True)
+    given = f"WITH *, {value} + 1 AS n, "
+    where = " WHERE n > 1 OR t "
+    return Texts(
+        f"{given}{test.cypher}{where}{last.cypher}", f"{given}{test.kuzu}{where}{last.kuzu}"
+    )
 
 
 def _count_distinct(draw: st.DrawFn, body: Body) -> Texts:
@@ -201,6 +238,8 @@ def _counts_of_counts(draw: st.DrawFn, body: Body) -> Texts:
 ENDINGS: dict[str, tuple[Ending, bool]] = {
     "rows": (_rows, False),
     "counts": (_counts, True),
+    "counts by test": (_counts_by_test, True),
+    "beside all": (_beside_all, False),
     "count distinct": (_count_distinct, False),
     "lists": (_lists, True),
     "first rows": (_first, True),
