@@ -20,6 +20,7 @@ from .bodies import Body, optional_scope
 from .clauses import Match, Projection, Query, Single, Unwind, With
 from .conditions import hold, match_block
 from .constructed import relationships
+from .lists import without_lists
 from .ordering import with_keys
 from .path_tests import paths_read, paths_returned
 from .program import Choices, Program, alternatives, reading
@@ -160,6 +161,7 @@ class Start:
 
 def _single(program: Program, single: Single, head: str) -> Closed:
     """Adds the rules of one query; its last ones have ``head``."""
+    single = without_lists(single)
     start: Start | None = None
     pending: list[Match | With | Unwind] = []
     for clause in single.clauses:

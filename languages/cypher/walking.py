@@ -16,17 +16,25 @@ def parts_of(tree: Any) -> Iterator[Expression]:
     """The expressions directly in a tree, in the order of its fields."""
     if isinstance(tree, tuple):
         for part in tree:
-            yield from _outermost(part)
+            yield from outermost(part)
     elif is_dataclass(tree):
         for field in fields(tree):
-            yield from _outermost(getattr(tree, field.name))
+            yield from outermost(getattr(tree, field.name))
 
 
-def _outermost(tree: Any) -> Iterator[Expression]:
+def outermost(tree: Any) -> Iterator[Expression]:
+    """A tree that is an expression, or else the expressions directly in it."""
     if _is_expression(tree):
         yield tree
     else:
         yield from parts_of(tree)
+
+
+def everywhere(tree: Any) -> Iterator[Expression]:
+    """All expressions in a tree, the outer ones first."""
+    for part in outermost(tree):
+        yield part
+        yield from everywhere(tuple(parts_of(part)))
 
 
 def _is_expression(tree: Any) -> TypeGuard[Expression]:
@@ -48,15 +56,16 @@ def names_in(of: Expression) -> Iterator[str | None]:
 def with_parts(tree: Tree, change: Callable[[Expression], Expression]) -> Tree:
     """The tree with other expressions in place of those directly in it."""
     if isinstance(tree, tuple):
-        return tuple(_changed(part, change) for part in tree)  # type: ignore[return-value]
+        return tuple(changed(part, change) for part in tree)  # type: ignore[return-value]
     if not is_dataclass(tree):
         return tree
     values = {field.name: getattr(tree, field.name) for field in fields(tree)}
-    changed = {name: _changed(value, change) for name, value in values.items()}
-    if all(changed[name] is value for name, value in values.items()):
+    others = {name: changed(value, change) for name, value in values.items()}
+    if all(others[name] is value for name, value in values.items()):
         return tree
-    return replace(tree, **changed)  # type: ignore[type-var]
+    return replace(tree, **others)  # type: ignore[type-var]
 
 
-def _changed(tree: Any, change: Callable[[Expression], Expression]) -> Any:
+def changed(tree: Any, change: Callable[[Expression], Expression]) -> Any:
+    """A tree that is an expression changed, or else one with other expressions directly in it."""
     return change(tree) if _is_expression(tree) else with_parts(tree, change)

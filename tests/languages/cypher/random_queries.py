@@ -171,6 +171,49 @@ def _lists(draw: st.DrawFn, body: Body) -> Texts:
     return replace(_keyed(_key(draw, body), [Texts(call, call)]), lists=(1,))
 
 
+def _named_list(draw: st.DrawFn, body: Body) -> tuple[str, Texts]:
+    """A key, and a WITH of a list ``xs`` of values by the key; Kuzu has its size ``m`` beside it,
+    and its smallest and largest value, for it fails to compute some sizes."""
+    key, value = _key(draw, body), draw(st.sampled_from([*body.values, "7"]))
+    values = "collect(v) AS xs, count(v) AS m, min(v) AS h, max(v) AS l"
+    distinct = draw(st.sampled_from(["", "DISTINCT "]))
+    return key, Texts(
+        f"WITH {key}, collect({distinct}{value}) AS xs",
+        f"WITH {distinct}{key}, {value} AS v WITH {key}, {values}",
+    )
+
+
+def _lists_of_groups(draw: st.DrawFn, body: Body) -> Texts:
+    """The lists of the groups that a WITH chooses."""
+    key, given = _named_list(draw, body)
+    where = draw(st.sampled_from(["", "WHERE size(xs) > 1"]))
+    rest = draw(st.sampled_from(["xs AS s", "xs AS s, size(xs) AS n"]))
+    said = f"{given.cypher} {where} RETURN {key} AS a, {rest}"
+    kuzu = f"{given.kuzu} {where} RETURN {key}.id AS a, {rest}".replace("size(xs)", "m")
+    return Texts(said, kuzu, lists=(1,))
+
+
+def _of_lists(draw: st.DrawFn, body: Body) -> Texts:
+    """Functions of lists that a WITH names, behind another WITH or not."""
+    key, given = _named_list(draw, body)
+    again = draw(st.sampled_from(["", f"WITH {key}, xs WHERE size(xs) > 1 "]))
+    said = f"{again}RETURN {key} AS a, size(xs) AS s, head(xs) AS h, last(xs) AS l"
+    kuzu = again.replace(", xs", ", h, l, m").replace("size(xs)", "m")
+    kuzu += f"RETURN {key}.id AS a, m AS s, h, l"
+    return Texts(f"{given.cypher} {said}", f"{given.kuzu} {kuzu}")
+
+
+def _unwound_list(draw: st.DrawFn, body: Body) -> Texts:
+    """The values of a list one by one, of groups or of all rows, and how often each is there."""
+    key, value = _key(draw, body), draw(st.sampled_from([*body.values, "7"]))
+    distinct, by = draw(st.sampled_from(["", "DISTINCT "])), draw(st.sampled_from([f"{key}, ", ""]))
+    last = "RETURN x, count(*) AS n"
+    return Texts(
+        f"WITH {by}collect({distinct}{value}) AS xs UNWIND xs AS x {last}",
+        f"WITH {distinct}{by}{value} AS x WITH x WHERE x IS NOT NULL {last}",
+    )
+
+
 def _first(draw: st.DrawFn, body: Body) -> Texts:
     """The first rows in an order, of rows or of counts, by columns or values over columns."""
     key, counts = _key(draw, body), draw(st.booleans())
@@ -242,6 +285,9 @@ ENDINGS: dict[str, tuple[Ending, bool]] = {
     "beside all": (_beside_all, False),
     "count distinct": (_count_distinct, False),
     "lists": (_lists, True),
+    "lists of groups": (_lists_of_groups, True),
+    "functions of lists": (_of_lists, True),
+    "UNWIND of lists": (_unwound_list, True),
     "first rows": (_first, True),
     "after having": (_after_having, True),
     "after limit": (_after_limit, False),

@@ -1,0 +1,226 @@
+"""Lists that ``collect`` makes and later clauses take apart again.
+
+No operator reads a list, so the syntax tree is rewritten to one without it. ``size(collect(x))`` is
+a count, also where a WITH names the list before; ``head`` and ``last`` of a list, which is in
+ascending order, are the smallest and the largest value. ``WITH a, collect(x) AS xs UNWIND xs AS y``
+keeps the rows that it groups: ``WITH a, x AS y WHERE y IS NOT NULL``. A list that RETURN gives is
+collected there, under a condition of the WITH over the matches of its groups, found again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, TypeVar
+
+from .clauses import Item, Match, Projection, Single, Unwind, With
+from .syntax import And, Call, Expression, Name, NullTest, Property, Variable
+from .values import AGGREGATES
+from .walking import changed, everywhere, with_parts
+
+Clauses = tuple[Match | With | Unwind, ...]
+Tree = TypeVar("Tree")
+OF_LISTS: Final = {"size": "count", "head": "min", "last": "max"}
+"""The functions of a list, and the aggregates of its values with the same results."""
+
+
+def without_lists(single: Single) -> Single:
+    """The query with other aggregates in place of the lists that its clauses take apart."""
+    found = with_parts(single, _aggregated)
+    clauses, result = found.clauses, found.result
+    for place in range(len(clauses)):
+        for item in _lists(clauses, place):
+            clauses = _unwound(clauses, place, item, result)
+        for item in _lists(clauses, place):
+            clauses, result = _without_list(clauses, place, item, result)
+    if clauses:
+        clauses, result = _returned(clauses, result)
+    return replace(found, clauses=clauses, result=result)
+
+
+def _aggregated(of: Expression) -> Expression:
+    """``size(collect(x))`` as ``count(x)``."""
+    of = with_parts(of, _aggregated)
+    match of:
+        case Call(function, (Call() as list_,)) if _called(list_) == "collect":
+            name = OF_LISTS.get(function.text.lower())
+            return of if name is None else _aggregate(list_, name)
+    return of
+
+
+def _called(of: Expression) -> str | None:
+    """The function that a call has, in lower case."""
+    return of.function.text.lower() if isinstance(of, Call) else None
+
+
+def _aggregate(list_: Call, name: str) -> Call:
+    """Another aggregate of the values of a list; the smallest value needs no DISTINCT."""
+    distinct = list_.distinct and name == "count"
+    return replace(list_, function=Name(name, list_.function.at), distinct=distinct)
+
+
+def _lists(clauses: Clauses, place: int) -> list[Item]:
+    """The columns of the clause at a place that are lists with a name."""
+    clause = clauses[place] if place < len(clauses) else None
+    items = clause.projection.items if isinstance(clause, With) else ()
+    return [i for i in items if i.alias is not None and _called(i.value) == "collect"]
+
+
+# -- UNWIND of a list that the WITH before it collects ---------------------------------------
+
+
+def _unwound(clauses: Clauses, place: int, item: Item, result: Projection) -> Clauses:
+    """The clauses with a WITH of single values in place of a WITH and an UNWIND of its list, unless
+    anything else needs the groups."""
+    before, (clause, *rest) = clauses[:place], clauses[place:]
+    assert isinstance(clause, With)
+    assert isinstance(item.value, Call)
+    unwind = rest[0] if rest else None
+    if not isinstance(unwind, Unwind) or len(item.value.arguments) != 1:
+        return clauses
+    projection, later = clause.projection, rest[1:]
+    others = tuple(one for one in projection.items if one is not item)
+    is_grouped = any(map(_is_aggregated, others))
+    is_read = _reads((clause.condition, *later, result), item.name)
+    is_limited = projection.limit is not None or bool(projection.order)
+    if not _is_variable(unwind.members, item.name) or is_grouped or is_read or is_limited:
+        return clauses
+    value = Item(item.value.arguments[0], unwind.variable, unwind.variable.text)
+    distinct = projection.distinct or item.value.distinct
+    known = NullTest(Variable(unwind.variable), False)
+    condition = known if clause.condition is None else And((clause.condition, known))
+    single = With(replace(projection, items=(*others, value), distinct=distinct), condition)
+    return (*before, single, *later)
+
+
+def _is_variable(of: Expression, name: str) -> bool:
+    return isinstance(of, Variable) and of.name.text == name
+
+
+def _reads(tree: Any, name: str) -> bool:
+    """Whether an expression in a tree reads a variable."""
+    return any(
+        isinstance(of, Variable | Property) and _variable(of) == name for of in everywhere(tree)
+    )
+
+
+def _variable(of: Variable | Property) -> str:
+    return of.name.text if isinstance(of, Variable) else of.owner.text
+
+
+# -- functions of a list that a WITH names ---------------------------------------------------
+
+
+def _without_list(
+    clauses: Clauses, place: int, item: Item, result: Projection
+) -> tuple[Clauses, Projection]:
+    """The clauses with a column for each function of a list, unless they read the list itself."""
+    before, (clause, *later) = clauses[:place], clauses[place:]
+    assert isinstance(clause, With)
+    assert isinstance(item.value, Call)
+    trees = (clause.condition, *later, result)
+    used = [of for of in OF_LISTS if any(_is_of(e, of, item.name) for e in everywhere(trees))]
+    columns = [Item(_aggregate(item.value, OF_LISTS[of]), _column(of, item), "") for of in used]
+    condition = _over_columns(clause.condition, item, columns)
+    rest = tuple(_over_columns(one, item, columns) for one in later)
+    last = _over_columns(result, item, columns)
+    items = _replaced(clause.projection.items, item, columns)
+    if not items or _reads((condition, *rest, last), item.name):
+        return clauses, result
+    groups = clause.projection.distinct or not any(map(_is_aggregated, items))
+    projection = replace(clause.projection, items=items, distinct=groups)
+    return (*before, With(projection, condition), *rest), last
+
+
+def _is_of(of: Expression, function: str, name: str) -> bool:
+    """Whether an expression is a function of a variable."""
+    match of:
+        case Call(_, (argument,)):
+            return _called(of) == function and _is_variable(argument, name)
+    return False
+
+
+def _column(function: str, item: Item) -> Name:
+    """The name of the column of a function of a list."""
+    return Name(f"{function}({item.name})", item.value.at)
+
+
+def _over_columns(tree: Tree, item: Item, columns: Sequence[Item]) -> Tree:
+    """A tree that reads the columns in place of the list, also where a WITH passes it on."""
+
+    def column(of: Expression) -> Expression:
+        for function in OF_LISTS:
+            if _is_of(of, function, item.name):
+                return Variable(_column(function, item))
+        return with_parts(of, column)
+
+    found: Tree = changed(tree, column)
+    if not isinstance(found, With):
+        return found
+    passed = [Item(Variable(_name(one)), one.alias, "") for one in columns]
+    items = found.projection.items
+    for one in items:
+        if _is_variable(one.value, item.name) and one.name == item.name:
+            items = _replaced(items, one, passed)
+    return replace(found, projection=replace(found.projection, items=items))
+
+
+def _name(item: Item) -> Name:
+    assert item.alias is not None
+    return item.alias
+
+
+def _replaced(items: Sequence[Item], item: Item, others: Sequence[Item]) -> tuple[Item, ...]:
+    """The columns with others in place of one."""
+    return tuple(new for one in items for new in (others if one is item else (one,)))
+
+
+# -- lists of the last WITH that RETURN gives ------------------------------------------------
+
+
+def _returned(clauses: Clauses, result: Projection) -> tuple[Clauses, Projection]:
+    """The clauses and the RETURN that collects the lists of the last WITH."""
+    *before, clause = clauses
+    lists = _lists(clauses, len(clauses) - 1)
+    if not isinstance(clause, With) or not any(_reads(result, one.name) for one in lists):
+        return clauses, result
+    given = clause.projection
+    is_limited = given.limit is not None or bool(given.order) or given.is_star
+    keys = [one for one in given.items if not _is_aggregated(one)]
+    columns = {of.name.text for i in result.items if isinstance(of := i.value, Variable)}
+    if is_limited or result.is_star or not columns.issuperset(one.name for one in keys):
+        return clauses, result
+    if clause.condition is None:
+        found = _substituted(result, {one.name: one.value for one in given.items})
+        return (tuple(before), found) if found is not None else (clauses, result)
+    found = _substituted(result, {one.name: one.value for one in lists})
+    again = all(isinstance(one, Match) for one in before) and before
+    if found is None or not again or any(not _is_variable(k.value, k.name) for k in keys):
+        return clauses, result
+    clauses = (*before, clause, *before)
+    for item in lists:
+        clauses, found = _without_list(clauses, len(before), item, found)
+    return clauses, found
+
+
+def _is_aggregated(item: Item) -> bool:
+    return any(_called(of) in AGGREGATES for of in everywhere(item.value))
+
+
+def _substituted(result: Projection, values: Mapping[str, Expression]) -> Projection | None:
+    """A RETURN with values in place of their names; None if it has a property of one that is not
+    the name of a node."""
+    owners = {of.owner.text for of in everywhere(result) if isinstance(of, Property)}
+    if any(not isinstance(of, Variable) for name, of in values.items() if name in owners):
+        return None
+
+    def value(of: Expression) -> Expression:
+        match of:
+            case Variable(name):
+                return values.get(name.text, of)
+            case Property(owner) if isinstance(node := values.get(owner.text), Variable):
+                return replace(of, owner=node.name)
+        return with_parts(of, value)
+
+    items = tuple(replace(one, value=_aggregated(value(one.value))) for one in result.items)
+    return replace(result, items=items)
