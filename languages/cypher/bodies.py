@@ -224,7 +224,8 @@ class Body:
         for body, at in self.optional:
             own = dict.fromkeys(variables_of(body.atoms))
             shared = body.shared()
-            added = tuple(n for n in own if n not in shared and body.is_named(n))
+            known = {of.name for of in read if isinstance(of, Variable)}
+            added = tuple(n for n in own if n not in shared and (n in known or body.is_named(n)))
             edges = named_edges(body.atoms)
             properties = [
                 of

@@ -30,7 +30,7 @@ from .expression_text import expression_text
 from .members import of_members
 from .patterns import add
 from .program import Choices, alternatives, reading
-from .scope import Edge, Node, Value
+from .scope import Edge, Node, Path, Value
 from .syntax import (
     And,
     Call,
@@ -298,7 +298,7 @@ def _after(start: str) -> str | None:
 
 def _null_test(body: Body, value: Expression, is_null: bool) -> Condition:
     bound = body.bound(value.name) if isinstance(value, VariableText) else None
-    if isinstance(bound, Node | Edge) and not bound.optional:
+    if isinstance(bound, Node | Edge | Path) and not bound.optional:
         return FALSE if is_null else TRUE
     if isinstance(bound, Node) and not is_null:
         return Comparison(Variable(bound.variable), "=", Variable(bound.variable), value.at)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from .clauses import Item, Match, Projection, Single, Unwind, With
-from .syntax import And, Call, Expression, Name, NullTest, Property, Variable
+from .syntax import And, Call, Expression, Name, NullTest, Property, Variable, depth_of
 from .values import AGGREGATES
 from .walking import changed, everywhere, with_parts
 
@@ -88,9 +88,13 @@ def _unwound(clauses: Clauses, place: int, item: Item, result: Projection) -> Cl
     value = Item(item.value.arguments[0], unwind.variable, unwind.variable.text)
     distinct = projection.distinct or item.value.distinct
     known = NullTest(Variable(unwind.variable), False)
-    condition = known if clause.condition is None else And((clause.condition, known))
+    condition = known if clause.condition is None else _both(clause.condition, known)
     single = With(replace(projection, items=(*others, value), distinct=distinct), condition)
     return (*before, single, *later)
+
+
+def _both(one: Expression, other: Expression) -> And:
+    return And((one, other), 1 + max(depth_of(one), depth_of(other)))
 
 
 def _is_variable(of: Expression, name: str) -> bool:

@@ -95,12 +95,21 @@ def _of_values(of: Expression, items: Sequence[Item], *, is_star: bool) -> Expre
     column = _column(items, text)
     if column is not None:
         return column.value
-    if is_star and isinstance(of, Variable | Property):
+    if isinstance(of, Property) and (is_star or _is_column(of.owner.text, items)):
+        return of
+    if is_star and isinstance(of, Variable):
         return of
     reads = isinstance(of, Variable | Property | Exists | HasLabels)
     if reads or (isinstance(of, Call) and of.function.text.lower() in AGGREGATES):
         raise errors.SORTED.error(of.at, text)
     return with_parts(of, lambda part: _of_values(part, items, is_star=is_star))
+
+
+def _is_column(name: str, items: Sequence[Item]) -> bool:
+    """Whether a variable is a column by its own name, so that the column decides its properties."""
+    return any(
+        isinstance(i.value, Variable) and i.value.name.text == i.name == name for i in items
+    )
 
 
 def _rows(of: Expression) -> int:

@@ -36,7 +36,7 @@ from .syntax import (
 )
 from .syntax import Variable as VariableText
 from .values import AGGREGATES, point_of, value_of
-from .variables import edge_of
+from .variables import edge_of, presence_of
 from .walking import parts_of, with_parts
 
 
@@ -257,8 +257,9 @@ def _aggregate(body: Body, of: Call) -> Output:
     if any(True for argument in of.arguments for _ in aggregates(argument)):
         raise errors.INNER_AGGREGATE.error(of.at, shown)
     argument = of.arguments[0]
-    edge = edge_of(body, argument)
-    value = Variable(edge) if edge is not None else value_of(body, argument)
+    presence = presence_of(body, argument) if name == "count" and not of.distinct else None
+    edge = edge_of(body, argument) if presence is None else None
+    value = presence or (value_of(body, argument) if edge is None else Variable(edge))
     if edge is not None and (name != "count" or of.distinct):
         raise errors.EDGE_COLUMN.error(argument.at, expression_text(argument))
     percentile = value_of(body, of.arguments[1]) if len(of.arguments) == 2 else None

@@ -16,7 +16,7 @@ from .expression_text import expression_text
 from .functions import NULL, called, computed, depth_of
 from .members import of_members, on_path
 from .path_tests import is_of_nodes, path_of
-from .scope import Bound, Edge, Node, Point, Value
+from .scope import Bound, Edge, Node, Path, Point, Value
 from .syntax import (
     Access,
     And,
@@ -156,7 +156,7 @@ def _test(body: Body, of: Expression) -> rq.Value:
             return text_test(test, _value(body, value), _value(body, part))
         case NullTest(value, is_null):
             bound = body.bound(value.name) if isinstance(value, VariableText) else None
-            if isinstance(bound, Node | Edge) and not bound.optional:
+            if isinstance(bound, Node | Edge | Path) and not bound.optional:
                 return scalar.Literal(not is_null)
             known = _call(functions.IS_NOT_NULL, _value(body, value))
             return _call(functions.LOGICAL_NOT, known) if is_null else known

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...algebra import scalar
 from ..query import regular_query as rq
 from ..query.atoms import Variable
+from ..query.conditions import named_edges
 from ..query.shortest_paths import LENGTH
 from . import errors, moments
 from .bodies import Body
@@ -15,6 +16,8 @@ from .syntax import Variable as VariableText
 
 _IDENTITIES = {"id", "elementid"}
 _ENDS = {"startnode": 0, "endnode": 1}
+TIME = "ts"
+"""The property of all relationships of streams that is their time."""
 
 
 def property_of(body: Body, of: Property) -> rq.Value:
@@ -65,6 +68,17 @@ def edge_of(body: Body, of: Expression) -> str | None:
     if bound.optional:
         raise errors.OPTIONAL_EDGE.error(of.at, of.name.text)
     return bound.name
+
+
+def presence_of(body: Body, of: Expression) -> rq.Value | None:
+    """A value that is null where a relationship of an OPTIONAL MATCH is: a node at its ends that
+    this clause binds too, or its time; None for anything else."""
+    bound = body.bound(of.name) if isinstance(of, VariableText) else None
+    if not isinstance(bound, Edge) or not bound.optional:
+        return None
+    (own,) = (inside for inside, _ in body.optional if bound.name in named_edges(inside.atoms))
+    new = (end for end in bound.ends or () if end not in own.shared())
+    return next(map(Variable, new), rq.Property(bound.name, TIME, of.at))
 
 
 def variable_value(body: Body, name: Name) -> rq.Value:

@@ -128,7 +128,8 @@ def _of_part(part: str) -> Ending:
 
 def _counts(draw: st.DrawFn, body: Body) -> Texts:
     """Aggregates by a node."""
-    calls = ["count(*)", *(f"{f}({v})" for v in body.values for f in AGGREGATES)]
+    calls = ["count(*)", *(f"count({name})" for name in body.scope.relationships)]
+    calls += [f"{f}({v})" for v in body.values for f in AGGREGATES]
     chosen = draw(st.lists(st.sampled_from(calls), min_size=1, max_size=4))
     found = [Texts(call, call) for call in chosen]
     if draw(st.integers(0, 3)) == 0:
