@@ -18,7 +18,7 @@ from ..query.predicates import first_free
 from ..query.regular_query import Condition, Negation, OptionalPart, Output, Rule
 from . import errors
 from .program import Choices, Program
-from .scope import Bound, Edge, Node, Path, Value
+from .scope import Bound, Edge, Members, Node, Path, Value
 from .syntax import Name
 
 Column = tuple[str, Output]
@@ -80,13 +80,16 @@ class Body:
     # -- variables ------------------------------------------------------------------------
 
     def bound(self, name: Name) -> Bound | None:
-        """What a variable is bound to, here or around; a node from around is shared then."""
+        """What a variable is bound to, here or around; a node from around is shared then, and so
+        are the keys of a list."""
         if name.text in self.scope or self.around is None:
             return self.scope.get(name.text)
         outer = self.around.bound(name)
         if isinstance(outer, Node):
             self.scope[name.text] = outer
             self.outer.add(outer.variable)
+        if isinstance(outer, Members):
+            self.outer.update(outer.keys)
         return outer
 
     @contextmanager

@@ -26,6 +26,7 @@ from ..query.regular_query import (
 from . import errors
 from .blocks import Block
 from .bodies import Body
+from .collected import list_of, require_member
 from .expression_text import expression_text
 from .members import of_members
 from .patterns import add
@@ -79,12 +80,14 @@ def hold(body: Body, of: Expression, positive: bool = True) -> None:
         case And(parts) | Or(parts) if isinstance(of, And) == positive:
             for part in _labels_first(parts) if positive else parts:
                 hold(body, part, positive=positive)
-        case And(parts) | Or(parts) if not body.counted and any(map(_has_pattern, parts)):
+        case And(parts) | Or(parts) if not body.counted and _has_pattern(body, *parts):
             hold(body, parts[body.pick(len(parts), of.at, "OR")], positive=positive)
         case Quantified():
             _quantified(body, of, positive=positive)
         case Exists():
             _exists(body, of, positive=positive)
+        case InList() if (list_ := list_of(body, of.members)) is not None:
+            require_member(body, of, list_, positive=positive)
         case HasLabels(name, labels):
             if positive and not body.is_outer(name):
                 node = body.node(name)
@@ -119,15 +122,17 @@ def decided(body: Body, of: Expression) -> Expression:
     match of:
         case Exists() | HasLabels():
             return Literal(_decide(body, of), of.at)
+        case InList() if list_of(body, of.members) is not None:
+            return Literal(_decide(body, of), of.at)
         case Quantified():
             return of
     return with_parts(of, lambda part: decided(body, part))
 
 
-def _decide(body: Body, of: Exists | HasLabels) -> bool:
+def _decide(body: Body, of: Exists | HasLabels | InList) -> bool:
     """Whether a pattern has a match, as the alternative says and the body then requires."""
     has_match = body.pick(2, of.at, expression_text(of)) == 0
-    _exists(body, _of_node(of) if isinstance(of, HasLabels) else of, positive=has_match)
+    hold(body, _of_node(of) if isinstance(of, HasLabels) else of, positive=has_match)
     return has_match
 
 
@@ -136,14 +141,17 @@ def _labels_first(conditions: Sequence[Expression]) -> Sequence[Expression]:
     return sorted(conditions, key=lambda of: not isinstance(of, HasLabels))
 
 
-def _has_pattern(of: Expression) -> bool:
-    match of:
-        case Exists() | HasLabels():
-            return True
-        case Not(part) | Quantified(condition=part):
-            return _has_pattern(part)
-        case And(parts) | Or(parts):
-            return any(map(_has_pattern, parts))
+def _has_pattern(body: Body, *parts: Expression) -> bool:
+    for of in parts:
+        match of:
+            case Exists() | HasLabels():
+                return True
+            case InList() if list_of(body, of.members) is not None:
+                return True
+            case Not(part) | Quantified(condition=part) if _has_pattern(body, part):
+                return True
+            case And(inner) | Or(inner) if _has_pattern(body, *inner):
+                return True
     return False
 
 
@@ -155,7 +163,7 @@ def _quantified(body: Body, of: Quantified, *, positive: bool) -> None:
         for _ in in_turn(body, of):
             hold(body, of.condition, positive=wanted)
         return
-    if body.counted or not _has_pattern(of.condition) or (one and not positive):
+    if body.counted or not _has_pattern(body, of.condition) or (one and not positive):
         _require(body, condition_of(body, of), positive=positive)
         return
     several = len(members(body, of.members))
@@ -211,6 +219,8 @@ def condition_of(body: Body, of: Expression) -> Condition:
             return _some([condition_of(body, part) for part in parts])
         case ComparisonText():
             return _compared(body, of)
+        case InList() if list_of(body, of.members) is not None:
+            return TRUE if _decide(body, of) else FALSE
         case InList():
             tests = tuple(
                 Comparison(left, "=", right, of.at) for left, right in beside_members(body, of)
@@ -225,7 +235,7 @@ def condition_of(body: Body, of: Expression) -> Condition:
             sides = value_of(body, value), value_of(body, part)
             return _is_true(text_test(test, *sides), of.at)
         case NullTest(value, is_null):
-            return _null_test(body, value, is_null)
+            return null_test(body, value, is_null)
         case Literal(True):
             return TRUE
         case Literal(False):
@@ -296,7 +306,8 @@ def _after(start: str) -> str | None:
     return start[:-1] + chr(following)
 
 
-def _null_test(body: Body, value: Expression, is_null: bool) -> Condition:
+def null_test(body: Body, value: Expression, is_null: bool) -> Condition:
+    """Whether a value is null, or not."""
     bound = body.bound(value.name) if isinstance(value, VariableText) else None
     if isinstance(bound, Node | Edge | Path) and not bound.optional:
         return FALSE if is_null else TRUE

@@ -229,6 +229,18 @@ LISTS = later(
     "a list as a value is",
     "a list stands after IN or UNWIND, with its values, or as nodes(p) or relationships(p)",
 )
+LIST_OF_VALUES = later(
+    "a list behind a WITH whose other columns are not all nodes that are never null is",
+    "collect it by nodes, as WITH a, collect(b) AS bs",
+)
+NOT_IN_LIST = later(
+    "NOT IN of a value that is not a node, and a list that a WITH collects is",
+    "ask for a node, as NOT b IN bs, or match the pattern in NOT EXISTS { ... }",
+)
+REPEATED_LIST = later(
+    "UNWIND of a list that may repeat values in what an aggregate counts is",
+    "write collect(DISTINCT x), or UNWIND the list right behind its WITH",
+)
 TRUTH_VALUE = later(
     "all, any, none or single of patterns as a value is",
     "write it in WHERE, joined by AND, OR and NOT with other conditions",

@@ -59,11 +59,16 @@ def _aggregate(list_: Call, name: str) -> Call:
     return replace(list_, function=Name(name, list_.function.at), distinct=distinct)
 
 
+def named_lists(projection: Projection) -> list[Item]:
+    """The columns of a WITH that are lists."""
+    lists = (i for i in projection.items if i.alias is not None and _called(i.value) == "collect")
+    return [one for one in lists if isinstance(one.value, Call) and len(one.value.arguments) == 1]
+
+
 def _lists(clauses: Clauses, place: int) -> list[Item]:
-    """The columns of the clause at a place that are lists with a name."""
+    """The columns of the clause at a place that are lists."""
     clause = clauses[place] if place < len(clauses) else None
-    items = clause.projection.items if isinstance(clause, With) else ()
-    return [i for i in items if i.alias is not None and _called(i.value) == "collect"]
+    return named_lists(clause.projection) if isinstance(clause, With) else []
 
 
 # -- UNWIND of a list that the WITH before it collects ---------------------------------------
@@ -76,7 +81,7 @@ def _unwound(clauses: Clauses, place: int, item: Item, result: Projection) -> Cl
     assert isinstance(clause, With)
     assert isinstance(item.value, Call)
     unwind = rest[0] if rest else None
-    if not isinstance(unwind, Unwind) or len(item.value.arguments) != 1:
+    if not isinstance(unwind, Unwind):
         return clauses
     projection, later = clause.projection, rest[1:]
     others = tuple(one for one in projection.items if one is not item)
@@ -118,19 +123,21 @@ def _variable(of: Variable | Property) -> str:
 def _without_list(
     clauses: Clauses, place: int, item: Item, result: Projection
 ) -> tuple[Clauses, Projection]:
-    """The clauses with a column for each function of a list, unless they read the list itself."""
+    """The clauses with a column for each function of a list, and without the list if nothing else
+    reads it."""
     before, (clause, *later) = clauses[:place], clauses[place:]
     assert isinstance(clause, With)
     assert isinstance(item.value, Call)
     trees = (clause.condition, *later, result)
     used = [of for of in OF_LISTS if any(_is_of(e, of, item.name) for e in everywhere(trees))]
     columns = [Item(_aggregate(item.value, OF_LISTS[of]), _column(of, item), "") for of in used]
-    condition = _over_columns(clause.condition, item, columns)
-    rest = tuple(_over_columns(one, item, columns) for one in later)
+    rest = [_over_columns(one, item, columns) for one in later]
     last = _over_columns(result, item, columns)
-    items = _replaced(clause.projection.items, item, columns)
-    if not items or _reads((condition, *rest, last), item.name):
-        return clauses, result
+    condition = _over_columns(clause.condition, item, columns)
+    if _reads((condition, *rest, last), item.name):
+        columns.append(item)
+        rest = [_over_columns(one, item, columns) for one in later]
+    items = _replaced(clause.projection.items, item, columns) or clause.projection.items
     groups = clause.projection.distinct or not any(map(_is_aggregated, items))
     projection = replace(clause.projection, items=items, distinct=groups)
     return (*before, With(projection, condition), *rest), last

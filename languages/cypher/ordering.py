@@ -107,9 +107,7 @@ def _of_values(of: Expression, items: Sequence[Item], *, is_star: bool) -> Expre
 
 def _is_column(name: str, items: Sequence[Item]) -> bool:
     """Whether a variable is a column by its own name, so that the column decides its properties."""
-    return any(
-        isinstance(i.value, Variable) and i.value.name.text == i.name == name for i in items
-    )
+    return any(isinstance(i.value, Variable) and i.value.name.text == i.name == name for i in items)
 
 
 def _rows(of: Expression) -> int:

@@ -6,7 +6,7 @@ aggregates count the bindings of the patterns before it. Any other projection cl
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 
@@ -19,7 +19,8 @@ from ..query.regular_query import Output, Rule
 from . import errors
 from .bodies import Body, Column
 from .clauses import Item, Projection
-from .conditions import decided
+from .collected import collected, list_of, passed_on
+from .conditions import TRUE, decided, null_test
 from .expression_text import expression_text
 from .functions import NULL
 from .ordering import limit_of
@@ -59,11 +60,11 @@ def computes(projection: Projection) -> bool:
     return any(map(_is_computed, projection.items))
 
 
-def counts(projection: Projection) -> bool:
-    """Whether the multiplicity of bindings matters to a projection."""
+def counts(items: Iterable[Item]) -> bool:
+    """Whether the multiplicity of bindings matters to some columns."""
     return any(
         call.function.text.lower() not in ("min", "max") and not call.distinct
-        for item in projection.items
+        for item in items
         for call in aggregates(item.value)
     )
 
@@ -161,22 +162,36 @@ class Closed:
     scope: dict[str, Bound]
 
 
-def close(body: Body, projection: Projection, head: str, inner: str) -> Closed:
-    """Adds the rule of a projection; ``inner`` is the head of its aggregates, if it needs one.
+def close(
+    body: Body, projection: Projection, head: str, inner: str, lists: Mapping[str, str] | None
+) -> Closed:
+    """Adds the rules of a projection.
+
+    Args:
+        body: the body of the rules.
+        projection: the projection.
+        head: the head of its rows.
+        inner: the head of its aggregates, if it needs one.
+        lists: the heads of the values of the lists of a WITH, by their names; they are no columns.
+            None for RETURN, whose lists are columns.
 
     Raises:
         QueryError: for a projection that is not supported.
     """
-    items = items_of(body, projection)
-    names = tuple(item.name for item in items)
-    limit = limit_of(projection, items)
-    scope = {name: _later(body, item, name) for name, item in zip(names, items, strict=True)}
+    every = items_of(body, projection)
     program, at = body.program, projection.at
+    items = every if lists is None else [one for one in every if not _is_list(body, one, lists)]
+    limit = limit_of(projection, items)
+    scope = {one.name: _later(body, one, one.name) for one in items}
+    if lists is not None:
+        scope |= _lists(body, every, items, lists)
     _check_paths(body, items)
+    names = tuple(item.name for item in items)
     computed = [item for item in items if _is_computed(item)]
     if not computed:
-        columns = [(name, _output(body, i)) for name, i in zip(names, items, strict=True)]
-        program.add(body.rule(head, columns, at, limit), counted=body.counted)
+        columns = [(item.name, _output(body, item)) for item in items]
+        if columns or not lists:
+            program.add(body.rule(head, columns, at, limit), counted=body.counted)
         return Closed(head, names, scope)
     keys = [item for item in items if item not in computed]
     calls = dict.fromkeys(call for item in computed for call in aggregates(item.value))
@@ -195,6 +210,27 @@ def close(body: Body, projection: Projection, head: str, inner: str) -> Closed:
         results.append((name, value))
     program.add(after.rule(head, results, at, limit))
     return Closed(head, names, scope)
+
+
+def _is_list(body: Body, item: Item, lists: Mapping[str, str]) -> bool:
+    return item.name in lists or list_of(body, item.value) is not None
+
+
+def _lists(
+    body: Body, every: Sequence[Item], items: Sequence[Item], lists: Mapping[str, str]
+) -> dict[str, Bound]:
+    """What the lists are bound to that are no columns; ``items`` are the columns."""
+    keys = [one for one in items if not any(aggregates(one.value))]
+    found: dict[str, Bound] = {}
+    for item in every:
+        if item.name in lists:
+            assert isinstance(item.value, Call)
+            known = null_test(body, item.value.arguments[0], False)
+            conditions = () if known == TRUE else (known,)
+            found[item.name] = collected(body, item, lists[item.name], keys, conditions)
+        elif (members := list_of(body, item.value)) is not None:
+            found[item.name] = passed_on(body, members, item, items)
+    return found
 
 
 def _check_paths(body: Body, items: Sequence[Item]) -> None:

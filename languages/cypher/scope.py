@@ -87,4 +87,21 @@ class Point:
     coordinates: tuple[rq.Value, rq.Value]
 
 
-Bound = Node | Edge | Path | Value | Point
+@dataclass(frozen=True, slots=True)
+class Members:
+    """A list that a WITH collects.
+
+    Attributes:
+        rows: the predicate of its values, which are behind the keys of the WITH.
+        keys: the variables in rules of the keys; nodes, which are never missing.
+        of_nodes: the labels of its values if they are nodes; None for other values.
+        repeats: whether a value may be in the list several times, and is there once in ``rows``.
+    """
+
+    rows: str
+    keys: tuple[str, ...]
+    of_nodes: tuple[str, ...] | None
+    repeats: bool
+
+
+Bound = Node | Edge | Path | Value | Point | Members

@@ -6,6 +6,7 @@ alternatives; the clauses after it read the head of these rules.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -20,7 +21,7 @@ from .bodies import Body, optional_scope
 from .clauses import Match, Projection, Query, Single, Unwind, With
 from .conditions import hold, match_block
 from .constructed import relationships
-from .lists import without_lists
+from .lists import named_lists, without_lists
 from .ordering import with_keys
 from .path_tests import paths_read, paths_returned
 from .program import Choices, Program, alternatives, reading
@@ -153,7 +154,8 @@ class Start:
         """Lets a body read the rows, under the condition of the WITH."""
         body.names.update(self.closed.columns)
         at = self.clause.projection.at
-        body.atoms.append(reading(self.predicate, self.closed.columns, at))
+        if self.closed.columns:
+            body.atoms.append(reading(self.predicate, self.closed.columns, at))
         body.scope.update(self.closed.scope)
         if self.clause.condition is not None:
             hold(body, self.clause.condition)
@@ -174,11 +176,12 @@ def _single(program: Program, single: Single, head: str) -> Closed:
                 if item.alias is None and not isinstance(item.value, VariableText):
                     raise errors.NO_ALIAS.error(item.value.at, item.text)
             name = program.fresh("with")
-            closed = _segment(program, start, pending, projection, name)
+            lists = {item.name: program.fresh("list") for item in named_lists(projection)}
+            closed = _segment(program, start, pending, projection, name, lists=lists)
             start, pending = Start(name, closed, clause), []
         else:
             pending.append(clause)
-    return _segment(program, start, pending, single.result, head)
+    return _segment(program, start, pending, single.result, head, lists=None)
 
 
 def _segment(
@@ -187,21 +190,27 @@ def _segment(
     clauses: list[Match | With | Unwind],
     projection: Projection,
     head: str,
+    *,
+    lists: Mapping[str, str] | None,
 ) -> Closed:
-    """Adds the rules of the clauses between two projections that close rules."""
+    """Adds the rules of the clauses between two projections that close rules.
+
+    ``lists`` are the heads of the values of the lists of a WITH, by their names; None for RETURN.
+    """
     visible, projection = projection, with_keys(program, projection)
     rows = program.fresh("ordered") if len(projection.items) > len(visible.items) else head
     inner = program.fresh("grouped") if computes(projection) else ""
     returned = paths_returned(clauses, projection)
-    read = paths_read(clauses, projection, counted=counts(projection))
+    counted = counts(item for item in projection.items if item.name not in (lists or ()))
+    read = paths_read(clauses, projection, counted=counted)
 
     def build(choices: Choices) -> Closed:
-        body = Body(program, choices, counts(projection))
+        body = Body(program, choices, counted)
         if start is not None:
             start.begin(body)
         for clause in clauses:
             _clause(body, clause, returned, read)
-        return close(body, projection, rows, inner)
+        return close(body, projection, rows, inner, lists)
 
     closed = alternatives(build)[0]
     keys = {item.name for item in projection.items[len(visible.items) :]}
@@ -213,9 +222,10 @@ def _without_keys(
 ) -> Closed:
     """Adds the rule of the columns of a projection over its rows with the keys of their order."""
     names = tuple(name for name in closed.columns if name not in keys)
+    scope = {name: of for name, of in closed.scope.items() if name not in keys}
     atom = reading(closed.head, closed.columns, at)
     program.add(Rule(head, names, (atom,), at))
-    return replace(closed, columns=names, scope={name: closed.scope[name] for name in names})
+    return replace(closed, columns=names, scope=scope)
 
 
 def _clause(

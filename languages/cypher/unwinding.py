@@ -1,7 +1,8 @@
 """UNWIND: a variable for each member of a list, of which each makes rules of its own.
 
 The list is written out, or the nodes or relationships of a path that a MATCH before names. The
-relationships of such a path are atoms by themselves, for each length of the path in other rules.
+relationships of such a path are atoms by themselves, for each length of the path in other rules. A
+list that a WITH collects is one atom.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from . import errors
 from .bodies import Body
 from .clauses import Unwind
+from .collected import list_of, unwind_list
 from .conditions import FALSE
 from .expression_text import expression_text
 from .functions import NULL
@@ -28,6 +30,9 @@ def unwind(body: Body, clause: Unwind) -> None:
     name, list_ = clause.variable, clause.members
     if name.text in body.scope:
         raise errors.REBOUND.error(name.at, name.text)
+    if (collected := list_of(body, list_)) is not None:
+        unwind_list(body, clause, collected)
+        return
     if (of_path := on_path(body, list_)) is not None:
         if not of_path:
             raise errors.UNWOUND_NOTHING.without_rows(list_.at, expression_text(list_))

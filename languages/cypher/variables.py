@@ -10,7 +10,7 @@ from ..query.shortest_paths import LENGTH
 from . import errors, moments
 from .bodies import Body
 from .expression_text import expression_text
-from .scope import Edge, Node, Path, Point, Value
+from .scope import Edge, Members, Node, Path, Point, Value
 from .syntax import Call, Expression, Name, Property
 from .syntax import Variable as VariableText
 
@@ -53,6 +53,8 @@ def property_of(body: Body, of: Property) -> rq.Value:
             return part_of(body, value, of.key, text)
         case Point():
             raise errors.POINT.error(of.at, text)
+        case Members():
+            raise errors.LISTS.error(of.at, text)
 
 
 def edge_of(body: Body, of: Expression) -> str | None:
@@ -105,6 +107,8 @@ def variable_value(body: Body, name: Name) -> rq.Value:
             return value
         case Point():
             raise errors.POINT.error(name.at, name.text)
+        case Members():
+            raise errors.LISTS.error(name.at, name.text)
 
 
 def function_of(body: Body, of: Call, function: str) -> rq.Value | None:

@@ -215,6 +215,40 @@ def _unwound_list(draw: st.DrawFn, body: Body) -> Texts:
     )
 
 
+def _in_list(draw: st.DrawFn, body: Body) -> Texts:
+    """A MATCH from nodes, whose last node is in a list of theirs or is not."""
+    key, member = _key(draw, body), _key(draw, body)
+    counted = draw(st.sampled_from(["", ", count(*) AS n"]))
+    after = Scope({key: body.scope.labels[key]}, count=body.scope.count)
+    pattern, needed = draw(patterns(after, 2, start=True))
+    last = draw(st.sampled_from(after.nodes))
+    negation = draw(st.sampled_from(["", "NOT "]))
+    where = Texts(f"{negation}{last} IN xs", f"{negation}{last}.id IN xs")
+    if draw(st.booleans()):
+        other = draw(mixed_tests(after))
+        where = Texts(f"{where.cypher} OR {other.cypher}", f"{where.kuzu} OR {other.kuzu}")
+    match = clause_of(
+        draw(st.sampled_from(["MATCH", "OPTIONAL MATCH"])), [pattern], needed, [where]
+    )
+    if match.cypher.startswith("OPTIONAL") and " OR " in match.cypher:
+        match = clause_of("MATCH", [pattern], needed, [where])
+    optional = match.cypher.startswith("OPTIONAL")
+    end = key if optional else last
+    columns = [Texts(f"{key} AS a", f"{key}.id AS a"), Texts(f"{end} AS b", f"{end}.id AS b")]
+    columns += [Texts("n", "n")] * bool(counted)
+    found = returned(columns, distinct=True)
+    if optional:
+        count = f"count({after.relationships[0]}) AS m" if after.relationships else "count(*) AS m"
+        found = _keyed(key, [])
+        found = Texts(f"{found.cypher}, {count}", f"{found.kuzu}, {count}")
+    given = Texts(
+        f"WITH {key}, collect({member}) AS xs{counted}",
+        f"WITH {key}, collect({member}.id) AS xs{counted}",
+    )
+    parts = (given, match, found)
+    return Texts(" ".join(p.cypher for p in parts), " ".join(p.kuzu for p in parts))
+
+
 def _first(draw: st.DrawFn, body: Body) -> Texts:
     """The first rows in an order, of rows or of counts, by columns or values over columns."""
     key, counts = _key(draw, body), draw(st.booleans())
@@ -289,6 +323,7 @@ ENDINGS: dict[str, tuple[Ending, bool]] = {
     "lists of groups": (_lists_of_groups, True),
     "functions of lists": (_of_lists, True),
     "UNWIND of lists": (_unwound_list, True),
+    "in lists": (_in_list, True),
     "first rows": (_first, True),
     "after having": (_after_having, True),
     "after limit": (_after_limit, False),
