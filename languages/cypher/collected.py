@@ -28,7 +28,9 @@ def list_of(body: Body, of: Expression) -> Members | None:
     return bound if isinstance(bound, Members) else None
 
 
-def collected(body: Body, item: Item, head: str, keys: Sequence[Item], known: Sequence[Condition]) -> Members:
+def collected(
+    body: Body, item: Item, head: str, keys: Sequence[Item], known: Sequence[Condition]
+) -> Members:
     """Adds the rule of the values of a list; ``known`` says which of them are not null.
 
     Raises:
