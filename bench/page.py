@@ -1,8 +1,9 @@
-"""The load time and size of the page: ``python -m bench.page``.
+"""The load time, blocking time and size of the page: ``python -m bench.page``.
 
 Chromium opens the page of a local service, each time with an empty profile. Times are from the
 navigation until the query can be typed, until it can be planned, and until the plan of the first
-example is drawn.
+example is drawn. Then it opens each view of a plan by its address, and measures how long tasks
+block the main thread (:mod:`bench.blocking`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from playwright.sync_api import Browser, sync_playwright
 from rich.console import Console
 from rich.table import Table
 
+from bench.blocking import SLOWDOWN, Blocking, traced
 from bench.measuring import Spread, headline, machine, save
 from bench.service import serving
 from headrace.api.service.page import FOLDER
@@ -30,6 +32,13 @@ SEEN = {
     "the first plan is drawn": "[data-box]",
 }
 
+VIEWS = {
+    "plan": ("/explanation", "[data-box]"),
+    "memo": ("/memo", ".memo [data-box]"),
+    "search": ("/memo", ".growth rect"),
+}
+"""The last document that each view fetches, and a selector that the drawn view matches."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -37,6 +46,16 @@ class Row:
 
     name: str
     ms: Spread
+
+
+@dataclass(frozen=True, slots=True)
+class ViewRow:
+    """The fields of :class:`Blocking` for a view, in milliseconds."""
+
+    view: str
+    blocking: Spread
+    longest: Spread
+    busy: Spread
 
 
 def size() -> int:
@@ -59,11 +78,47 @@ def opened(browser: Browser, address: str) -> list[float]:
     return times
 
 
+def plan_of(browser: Browser, address: str, example: str) -> str:
+    """The id of the plan of an example, which the service keeps with its memo and search."""
+    context = browser.new_context()
+    listed = context.request.get(f"{address}examples").json()
+    chosen = next(one for one in listed if one["name"] == example)
+    asked = {"query": chosen["query"], "catalog": chosen["catalog"]}
+    planned: str = context.request.post(f"{address}optimize", data=asked).json()["id"]
+    for document in ("memo", "trace"):
+        context.request.get(f"{address}plans/{planned}/{document}")
+    context.close()
+    return planned
+
+
+def blocked(browser: Browser, address: str, plan: str, repeats: int) -> list[ViewRow]:
+    """How long each view of a plan blocks the main thread when its address is opened.
+
+    The views take turns, so that the load of the machine is the same for all.
+    """
+    found: dict[str, list[Blocking]] = {view: [] for view in VIEWS}
+    for _ in range(repeats):
+        for view, (answer, seen) in VIEWS.items():
+            found[view].append(traced(browser, f"{address}#/{view}/{plan}", answer, seen))
+    return [
+        ViewRow(
+            view,
+            Spread.of([one.blocking_ms for one in runs]),
+            Spread.of([one.longest_ms for one in runs]),
+            Spread.of([one.busy_ms for one in runs]),
+        )
+        for view, runs in found.items()
+    ]
+
+
 def main(
-    repeats: Annotated[int, typer.Option(help="How often the page is opened.")] = 9,
+    repeats: Annotated[int, typer.Option(help="How often each address is opened.")] = 9,
+    example: Annotated[
+        str, typer.Option(help="The query whose views are opened.")
+    ] = "amlsim/cycle.rq",
     out: Annotated[Path | None, typer.Option(help="Write the results here, as JSON.")] = None,
 ) -> None:
-    """Measures the load time and size of the page."""
+    """Measures the load time, blocking time and size of the page."""
     console = Console()
     described = machine()
     console.print(headline(described))
@@ -77,6 +132,7 @@ def main(
         address = f"http://127.0.0.1:{service.port}/"
         opened(browser, address)  # warm-up: the service caches the plan
         times = [opened(browser, address) for _ in range(repeats)]
+        views = blocked(browser, address, plan_of(browser, address, example), repeats)
         browser.close()
     rows = [
         Row(name, Spread.of(list(column)))
@@ -86,8 +142,23 @@ def main(
     for row in rows:
         table.add_row(row.name, row.ms.text(0))
     console.print(table)
+    console.print(table_of(views, example))
     console.print(f"{size():,} bytes, each file compressed")
-    save(out, "page", {"repeats": repeats, "bytes": size()}, rows)
+    options = {"repeats": repeats, "example": example, "slowdown": SLOWDOWN, "bytes": size()}
+    save(out, "page", options, [*rows, *views])
+
+
+def table_of(views: list[ViewRow], example: str) -> Table:
+    """The blocking time of the views as a table."""
+    table = Table(
+        f"view of {example}, {SLOWDOWN} times slower",
+        "blocking, ms",
+        "longest task, ms",
+        "main thread, ms",
+    )
+    for row in views:
+        table.add_row(row.view, row.blocking.text(0), row.longest.text(0), row.busy.text(0))
+    return table
 
 
 if __name__ == "__main__":
