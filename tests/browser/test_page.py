@@ -46,6 +46,7 @@ def opened(page: Page, place: str = "/") -> None:
 def settled(page: Page) -> None:
     expect(page.locator(".progress:not(.on)")).to_be_attached()
     expect(page.locator("[data-box]").first).to_be_attached()
+    expect(page.locator("[aria-busy=true]")).to_have_count(0)
 
 
 def body_of(answer: Response) -> dict[str, Any]:
