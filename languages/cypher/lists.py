@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from .clauses import Item, Match, Projection, Single, Unwind, With
-from .syntax import And, Call, Expression, Name, NullTest, Property, Variable, depth_of
+from .syntax import And, Call, Expression, Name, NullTest, Property, Quantified, Variable, depth_of
 from .values import AGGREGATES
 from .walking import changed, everywhere, with_parts
 
@@ -91,7 +91,7 @@ def _unwound(clauses: Clauses, place: int, item: Item, result: Projection) -> Cl
     if not _is_variable(unwind.members, item.name) or is_grouped or is_read or is_limited:
         return clauses
     value = Item(item.value.arguments[0], unwind.variable, unwind.variable.text)
-    distinct = projection.distinct or item.value.distinct
+    distinct = item.value.distinct
     known = NullTest(Variable(unwind.variable), False)
     condition = known if clause.condition is None else _both(clause.condition, known)
     single = With(replace(projection, items=(*others, value), distinct=distinct), condition)
@@ -125,22 +125,36 @@ def _without_list(
 ) -> tuple[Clauses, Projection]:
     """The clauses with a column for each function of a list, and without the list if nothing else
     reads it."""
-    before, (clause, *later) = clauses[:place], clauses[place:]
+    before, (clause, *rest) = clauses[:place], clauses[place:]
     assert isinstance(clause, With)
     assert isinstance(item.value, Call)
-    trees = (clause.condition, *later, result)
+    end = _end_of_scope(rest, item.name)
+    seen, later = rest[:end], rest[end:]
+    last = [result] if end > len(rest) else []
+    trees = (clause.condition, *seen, *last)
     used = [of for of in OF_LISTS if any(_is_of(e, of, item.name) for e in everywhere(trees))]
     columns = [Item(_aggregate(item.value, OF_LISTS[of]), _column(of, item), "") for of in used]
-    rest = [_over_columns(one, item, columns) for one in later]
-    last = _over_columns(result, item, columns)
     condition = _over_columns(clause.condition, item, columns)
-    if _reads((condition, *rest, last), item.name):
+    after = [_over_columns(one, item, columns) for one in seen]
+    last = [_over_columns(one, item, columns) for one in last]
+    if _reads((condition, *after, *last), item.name):
         columns.append(item)
-        rest = [_over_columns(one, item, columns) for one in later]
+        after = [_over_columns(one, item, columns) for one in seen]
     items = _replaced(clause.projection.items, item, columns) or clause.projection.items
     groups = clause.projection.distinct or not any(map(_is_aggregated, items))
     projection = replace(clause.projection, items=items, distinct=groups)
-    return (*before, With(projection, condition), *rest), last
+    return (*before, With(projection, condition), *after, *later), (*last, result)[0]
+
+
+def _end_of_scope(clauses: Sequence[Match | With | Unwind], name: str) -> int:
+    """The number of the clauses that see a variable, up to a WITH that does not pass it on; one
+    more than all if RETURN sees it."""
+    for place, clause in enumerate(clauses):
+        if isinstance(clause, With) and not clause.projection.is_star:
+            items = clause.projection.items
+            if not any(one.name == name and _is_variable(one.value, name) for one in items):
+                return place + 1
+    return len(clauses) + 1
 
 
 def _is_of(of: Expression, function: str, name: str) -> bool:
@@ -160,6 +174,8 @@ def _over_columns(tree: Tree, item: Item, columns: Sequence[Item]) -> Tree:
     """A tree that reads the columns in place of the list, also where a WITH passes it on."""
 
     def column(of: Expression) -> Expression:
+        if isinstance(of, Quantified) and of.variable.text == item.name:
+            return of
         for function in OF_LISTS:
             if _is_of(of, function, item.name):
                 return Variable(_column(function, item))
@@ -197,9 +213,15 @@ def _returned(clauses: Clauses, result: Projection) -> tuple[Clauses, Projection
         return clauses, result
     given = clause.projection
     is_limited = given.limit is not None or bool(given.order) or given.is_star
+    counts_groups = any(map(_is_aggregated, result.items))
     keys = [one for one in given.items if not _is_aggregated(one)]
     columns = {of.name.text for i in result.items if isinstance(of := i.value, Variable)}
-    if is_limited or result.is_star or not columns.issuperset(one.name for one in keys):
+    if (
+        is_limited
+        or counts_groups
+        or result.is_star
+        or not columns.issuperset(one.name for one in keys)
+    ):
         return clauses, result
     if clause.condition is None:
         found = _substituted(result, {one.name: one.value for one in given.items})
