@@ -7,6 +7,7 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +71,33 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     return min((os.cpu_count() or 2) + 1, MOST_WORKERS)
 
 
+PROPERTIES = "tests/properties/"
+WHOLE_FILES = ("test_spark.py", "test_examples.py")
+"""Files of properties whose tests share a Spark session or other costly values."""
+
+
+def _apart(path: str) -> bool:
+    """Whether the tests of a file share nothing, so that any process may run each of them."""
+    folder, _, name = path.rpartition("/")
+    return f"{folder}/" == PROPERTIES and name not in WHOLE_FILES
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
+    """A process runs whole files, and single tests of the files whose tests share nothing."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    scheduler = import_module("xdist.scheduler").LoadFileScheduling(config, log)
+    file_of = scheduler._split_scope
+
+    def unit_of(nodeid: str) -> str:
+        path: str = file_of(nodeid)
+        return nodeid if _apart(path) else path
+
+    scheduler._split_scope = unit_of
+    return scheduler
+
+
 TALLY = pytest.StashKey[Counter[str]]()
 """How much the properties tried, in all processes."""
 
@@ -94,9 +122,12 @@ def pytest_terminal_summary(
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Puts the type check first, and lets tests run as long as more examples take."""
-    # It is the longest of all tests; at the end the other processes would wait for it.
-    items.sort(key=lambda item: item.path.name != "test_style.py")
+    """Puts the type check first, single tests last; lets tests run as long as examples take."""
+    # The type check is the longest of all tests: at the end the other processes would wait for it.
+    # The tests that any process may run come last, so that all processes end at about one time.
+    items.sort(
+        key=lambda item: (item.path.name != "test_style.py", _apart(item.nodeid.split("::")[0]))
+    )
     if os.environ.get(MORE):
         for item in items:
             item.add_marker(pytest.mark.timeout(0), append=False)
