@@ -17,6 +17,7 @@ AMLSIM = Path(__file__).parents[2] / "examples" / "amlsim"
 @pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.timeout(900)
+@pytest.mark.usefixtures("spark")
 def test_the_example_runs_on_spark(
     headrace: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from headrace.algebra.plan import PhysicalPlan
 from headrace.algebra.plan_parts import PlanError
-from tests.api.command import Commands, process
+from tests.api.command import Commands
 
 QUERY = "Answer(x, y) <- a+(x, y)  WINDOW 25 SLIDE 10"
 EDGES = [(1, 2, 1), (2, 3, 9), (3, 4, 10), (4, 5, 19), (5, 1, 32), (1, 2, 33), (2, 3, 61)]
@@ -170,9 +170,10 @@ def test_plans_with_deletions_or_reports_of_their_own_are_refused(
 @pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.timeout(900)
-def test_a_run_on_spark(edges: str, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("spark")
+def test_a_run_on_spark(headrace: Commands, edges: str, tmp_path: Path) -> None:
     """The plan has two stages over two partitions."""
-    done = process(
+    done = headrace(
         "run", QUERY, "-i", edges, "--evaluate", "slide", "--parallelism", "2",
         "--output", tmp_path / "out", "--no-progress",
     )  # fmt: skip

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from headrace.algebra.plan import PhysicalPlan
-from tests.api.command import Commands, process
+from tests.api.command import Commands
 
 QUERY = "Answer(x, y) <- x (a/a)+ y  WINDOW 10"
 EDGES = [(1, 2, 1), (2, 3, 2), (3, 1, 3), (3, 4, 4), (4, 2, 5), (4, 5, 15), (2, 2, 16), (2, 4, 17)]
@@ -207,17 +207,18 @@ def test_streams_with_deletions_are_refused(headrace: Commands, tmp_path: Path) 
 @pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.timeout(900)
-def test_a_run_on_spark(edges: str, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("spark")
+def test_a_run_on_spark(headrace: Commands, edges: str, tmp_path: Path) -> None:
     """First with a budget that does not do; then the same goes on with a larger one."""
     common = (
         "run", QUERY, "-i", edges, "--path-semantics", "simple", "--parallelism", "2",
         "--output", tmp_path / "out", "--no-progress",
     )  # fmt: skip
-    failed = process(*common, "--simple-budget", "1")
+    failed = headrace(*common, "--simple-budget", "1")
     assert failed.code == 1
     assert "more than 1 steps" in failed.error
     assert "allow more steps (--simple-budget STEPS)" in failed.error
-    done = process(*common)
+    done = headrace(*common)
     assert done.code == 0, done.err
     lines = [
         json.loads(line)
@@ -233,13 +234,14 @@ def test_a_run_on_spark(edges: str, tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.timeout(900)
+@pytest.mark.usefixtures("spark")
 def test_a_run_of_trails_on_spark_gives_the_results_of_one_process(
-    edges: str, tmp_path: Path
+    headrace: Commands, edges: str, tmp_path: Path
 ) -> None:
     common = ("run", QUERY, "-i", edges, "--path-semantics", "trail", "--no-progress")
     found = []
     for name, engine in (("spark", ("--parallelism", "2")), ("local", ("--engine", "local"))):
-        done = process(*common, *engine, "--output", tmp_path / name)
+        done = headrace(*common, *engine, "--output", tmp_path / name)
         assert done.code == 0, done.err
         lines = [
             json.loads(line)

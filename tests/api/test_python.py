@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from pyspark.sql import SparkSession
 
 import headrace
 from headrace import InvalidQueryError, PlanningOptions, PlanRequest, UsageError
@@ -236,17 +237,16 @@ def test_rows_that_are_closed_or_dropped_stop_the_run(tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.spark
-def test_rows_of_spark_are_those_of_this_process(edges: Path) -> None:
+def test_rows_of_spark_are_those_of_this_process(spark: SparkSession, edges: Path) -> None:
     planned = headrace.optimize(CHAIN, inputs=edges, window="10")
-    with headrace.spark_session() as spark:
-        frame = planned.run("spark", spark=spark).to_spark()
-        assert [row.asDict() for row in frame.collect()] == EXPECTED
-        (edges.parent / "lists.csv").write_text(OF_LISTS)
-        lists = headrace.optimize(LISTS, inputs=edges.parent / "lists.csv", window="10")
-        frame = lists.run("spark", spark=spark).to_spark()
-        assert [row.asDict() for row in frame.collect()] == EXPECTED_LISTS
-        with pytest.raises(UsageError, match="a Spark session"):
-            planned.run("local", spark=spark)
+    frame = planned.run("spark", spark=spark).to_spark()
+    assert [row.asDict() for row in frame.collect()] == EXPECTED
+    (edges.parent / "lists.csv").write_text(OF_LISTS)
+    lists = headrace.optimize(LISTS, inputs=edges.parent / "lists.csv", window="10")
+    frame = lists.run("spark", spark=spark).to_spark()
+    assert [row.asDict() for row in frame.collect()] == EXPECTED_LISTS
+    with pytest.raises(UsageError, match="a Spark session"):
+        planned.run("local", spark=spark)
 
 
 def test_errors_say_place_and_code(edges: Path) -> None:
