@@ -15,7 +15,15 @@ import pytest
 
 from headrace.algebra.plan import PhysicalPlan
 from headrace.executor.local import run_plan
-from tests.api.command import CATALOG, EXAMPLES, ROOT, command_line, environment, process
+from tests.api.command import (
+    CATALOG,
+    EXAMPLES,
+    ROOT,
+    Commands,
+    command_line,
+    environment,
+    process,
+)
 from tests.waiting import PATIENCE
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
@@ -171,11 +179,15 @@ def test_a_run_on_spark_fails_if_no_row_can_be_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_stopped_run_is_resumed(tmp_path: Path) -> None:
-    """By SIGTERM, then by Ctrl-C; neither leaves temporary files."""
+@pytest.mark.usefixtures("spark")
+def test_stopped_run_is_resumed(headrace: Commands, tmp_path: Path) -> None:
+    """By SIGTERM, then by Ctrl-C; neither leaves temporary files.
+
+    The last command runs in this process, in the Spark session of the tests.
+    """
     out, temporary = tmp_path / "out", tmp_path / "tmp"
     temporary.mkdir()
-    run = ("run", EXAMPLES / "q6.rq", "--catalog", CATALOG, "-o", out, "--largest-batch", "500")
+    run = ("run", EXAMPLES / "q6.rq", "--catalog", CATALOG, "-o", out, "--largest-batch", "2000")
     for stop, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
         with subprocess.Popen(
             command_line(*run, "--progress"),
@@ -197,7 +209,7 @@ def test_stopped_run_is_resumed(tmp_path: Path) -> None:
                 running.kill()
         assert not list(temporary.iterdir())
     before = {part.name for part in out.glob("part-*.jsonl")}
-    done = process(*run)
+    done = headrace(*run)
     assert done.code == 0, done.err
     assert "(some of it by an earlier run)" in done.err
     assert before < {part.name for part in out.glob("part-*.jsonl")}
