@@ -7,7 +7,6 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,15 +86,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
     """A process runs whole files, and single tests of the files whose tests share nothing."""
     if config.getvalue("dist") != "loadfile":
         return None
-    scheduler = import_module("xdist.scheduler").LoadFileScheduling(config, log)
-    file_of = scheduler._split_scope
+    from xdist.scheduler import LoadFileScheduling
 
-    def unit_of(nodeid: str) -> str:
-        path: str = file_of(nodeid)
-        return nodeid if _apart(path) else path
+    class Scheduling(LoadFileScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            path: str = super()._split_scope(nodeid)
+            return nodeid if _apart(path) else path
 
-    scheduler._split_scope = unit_of
-    return scheduler
+    return Scheduling(config, log)
 
 
 TALLY = pytest.StashKey[Counter[str]]()

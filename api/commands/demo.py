@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     import uvicorn
 
     from ...planning.planner import Planned
-    from ...planning.requests import PlanRequest
 
 _LARGEST_BATCH = 2_500
 """The maximum number of edges in a micro-batch: small, for early results."""
@@ -74,6 +73,7 @@ def demo(
     on a page. On a terminal the page stays until Ctrl-C; else all ends when the query has."""
     from ...catalog import load
     from ...executor.spark.host.folders import own_folder
+    from ...planning.planner import optimize
     from ...planning.query_text import read_text
     from ...planning.requests import PlanRequest
     from ..request import per_second
@@ -99,19 +99,21 @@ def demo(
             "speed": None if speed is None else per_second(speed, catalog.time_unit),
         }
         _say("The query", text.strip())
+        planned = optimize(PlanRequest(text, f"{query}.rq", catalog=catalog))
+        _show_plans(planned)
         app = create_app(
             Settings(
                 database=sqlite_url(home),
                 catalog=catalog,
                 hosts=("127.0.0.1", "localhost"),
                 home=home,
-                engine=EngineOptions(debug=debug, early=True),
+                engine=EngineOptions(debug=debug),
             )
         )
         listening = _listening(port)
         server = server_of(app)
         guide = _Guide(
-            PlanRequest(text, f"{query}.rq", catalog=catalog),
+            planned,
             body,
             server=server,
             address=f"http://127.0.0.1:{listening.getsockname()[1]}",
@@ -127,11 +129,11 @@ def demo(
 
 
 class _Guide(threading.Thread):
-    """Plans the query and runs it as a client of the service, and shows both on stdout."""
+    """Runs the query as a client of the service, and shows the results on stdout."""
 
     def __init__(
         self,
-        request: PlanRequest,
+        planned: Planned,
         body: dict[str, Any],
         *,
         server: uvicorn.Server,
@@ -142,7 +144,7 @@ class _Guide(threading.Thread):
     ) -> None:
         super().__init__(name="headrace-demo", daemon=True)
         self.error: Exception | None = None
-        self._request = request
+        self._planned = planned
         self._body = body
         self._server = server
         self._address = address
@@ -160,11 +162,8 @@ class _Guide(threading.Thread):
             self._server.should_exit = True
 
     def _lead(self) -> None:
-        from ...planning.planner import optimize
         from ..client import Client
 
-        planned = optimize(self._request)  # meanwhile the engine starts
-        _show_plans(planned)
         while not self._server.started:
             time.sleep(_LOOK_SECONDS / 10)
         client = Client(self._address)
@@ -174,19 +173,19 @@ class _Guide(threading.Thread):
         if self._stays:
             _open(page)
         results = self._home / "queries" / started["id"] / "results"
-        last = self._follow(planned, client, started["id"], results)
+        last = self._follow(client, started["id"], results)
         if self._output is not None:
             shutil.copytree(results, self._output, ignore=_NOTES, dirs_exist_ok=True)
         _say("Done", _account(last, self._output))
         if self._stays:
             print("The page stays until you end this with Ctrl-C.", flush=True)
 
-    def _follow(self, planned: Planned, client: Any, id_: str, results: Path) -> dict[str, Any]:
+    def _follow(self, client: Any, id_: str, results: Path) -> dict[str, Any]:
         """Shows results until the query has ended, and returns its document."""
         from ...planning.errors import RunError
         from ..showing import shown_results
 
-        plan = planned.plan
+        plan = self._planned.plan
         edges = ", ".join(label for stream in plan.streams for label in stream.labels)
         _heading(f"Results on sixty days of MathOverflow ({edges}), as Spark finds them")
         with shown_results(plan, results) as show:

@@ -19,15 +19,13 @@ class EngineOptions:
     """The options of the engine's Spark session.
 
     ``master`` and ``conf`` are Spark's. The session loads ``packages``, such as those for Kafka.
-    ``debug`` logs debug messages. An engine that is ``early`` starts with the service, before the
-    first query needs it.
+    ``debug`` logs debug messages.
     """
 
     master: str | None = None
     packages: tuple[str, ...] = ()
     conf: Mapping[str, str] = field(default_factory=dict)
     debug: bool = False
-    early: bool = False
 
 
 @dataclass(frozen=True, slots=True)

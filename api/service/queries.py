@@ -79,7 +79,6 @@ class Queries:
         self._inbox: asyncio.Queue[Report] = asyncio.Queue()
         self._tasks: set[asyncio.Task[None]] = set()
         self._engines = EngineKeeper(home / "queries", engine, self._inbox.put_nowait)
-        self._early = engine.early
         self.ready = False
         self.closing = asyncio.Event()
         self._launches = Launches(
@@ -220,8 +219,6 @@ class Queries:
             for query in list(self._queries.values()):
                 await self._reports.settle(query, restarted=True)
             await self._launches.launch_due()
-            if self._early and self._engines.wanting and not self.closing.is_set():
-                await self._engines.need(())
         self.ready = True
         while True:
             report: Report | None = None
