@@ -194,8 +194,8 @@ INNER_NEW = Fault(
     "leave the name out, or write EXISTS { MATCH ... }",
 )
 OPTIONAL_CHOICE = later(
-    "OR of patterns, or a path of zero or several lengths, in what an aggregate counts of an "
-    "OPTIONAL MATCH is",
+    "OR of patterns, a pattern as a value or a path of zero lengths in OPTIONAL MATCH, or one of "
+    "several lengths if an aggregate counts it, is",
     "write at least *1, count distinct values, or match without OPTIONAL",
 )
 OPTIONAL_PATH = later("a path of an OPTIONAL MATCH as a value is", "return the nodes at its ends")
