@@ -6,7 +6,8 @@ needs calls :meth:`Deadline.check`, which raises once the time is over.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from time import perf_counter
 from typing import Literal
 
@@ -58,6 +59,13 @@ class Deadline:
     def elapsed_ms(self) -> float:
         """The time since the request came, in milliseconds."""
         return (perf_counter() - self._started) * 1000
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Leaves out the time of work that a process does once, and not for this request."""
+        before = perf_counter()
+        yield
+        self._started += perf_counter() - before
 
     def cancelled(self) -> bool:
         """Whether the caller cancelled the request."""

@@ -61,7 +61,9 @@ class Parser:
             algebra.deadline.OutOfTimeError: if the time is over.
         """
         check_text(text)
-        cursor = self._lark.parse_interactive(text)
+        with deadline.paused():  # the first text of a process waits for the grammar
+            lark = self._lark
+        cursor = lark.parse_interactive(text)
         read: list[Token] = []
         try:
             for token in cursor.iter_parse():

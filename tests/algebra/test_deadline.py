@@ -75,3 +75,15 @@ def test_no_deadline_never_passes(clock: Clock) -> None:
     NO_DEADLINE.check("anything")
     assert NO_DEADLINE.passed() is None
     assert not NO_DEADLINE.interruptible
+
+
+def test_work_of_the_process_takes_no_time_of_a_request(clock: Clock) -> None:
+    limit = Deadline(2000)
+    with limit.paused():
+        clock.now = 30.0
+    assert limit.elapsed_ms() == 0.0
+    clock.now = 31.9
+    limit.check("the query was read")
+    clock.now = 32.1
+    with pytest.raises(OutOfTimeError):
+        limit.check("the query was read")
