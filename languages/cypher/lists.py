@@ -14,9 +14,20 @@ from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from .clauses import Item, Match, Projection, Single, Unwind, With
-from .syntax import And, Call, Expression, Name, NullTest, Property, Quantified, Variable, depth_of
+from .syntax import (
+    And,
+    Call,
+    Expression,
+    HasLabels,
+    Name,
+    NullTest,
+    Property,
+    Quantified,
+    Variable,
+    depth_of,
+)
 from .values import AGGREGATES
-from .walking import changed, everywhere, with_parts
+from .walking import changed, everywhere, names_in, with_parts
 
 Clauses = tuple[Match | With | Unwind, ...]
 Tree = TypeVar("Tree")
@@ -212,17 +223,9 @@ def _returned(clauses: Clauses, result: Projection) -> tuple[Clauses, Projection
     if not isinstance(clause, With) or not any(_reads(result, one.name) for one in lists):
         return clauses, result
     given = clause.projection
-    is_limited = given.limit is not None or bool(given.order) or given.is_star
-    counts_groups = any(map(_is_aggregated, result.items))
-    keys = [one for one in given.items if not _is_aggregated(one)]
-    columns = {of.name.text for i in result.items if isinstance(of := i.value, Variable)}
-    if (
-        is_limited
-        or counts_groups
-        or result.is_star
-        or not columns.issuperset(one.name for one in keys)
-    ):
+    if given.is_star or given.limit is not None or given.order or not _is_over(result, given):
         return clauses, result
+    keys = [one for one in given.items if not _is_aggregated(one)]
     if clause.condition is None:
         found = _substituted(result, {one.name: one.value for one in given.items})
         return (tuple(before), found) if found is not None else (clauses, result)
@@ -234,6 +237,19 @@ def _returned(clauses: Clauses, result: Projection) -> tuple[Clauses, Projection
     for item in lists:
         clauses, found = _without_list(clauses, len(before), item, found)
     return clauses, found
+
+
+def _is_over(result: Projection, given: Projection) -> bool:
+    """Whether a RETURN has all keys of the WITH before it as columns, and reads nothing else.
+
+    A pattern could read more: the variables that the WITH leaves out are bound once more.
+    """
+    columns = {of.name.text for i in result.items if isinstance(of := i.value, Variable)}
+    keys = {one.name for one in given.items if not _is_aggregated(one)}
+    read = {name for item in result.items for name in names_in(item.value)}
+    counts_groups = any(map(_is_aggregated, result.items))
+    known = {one.name for one in given.items}
+    return keys <= columns and read <= known and not (counts_groups or result.is_star)
 
 
 def _is_aggregated(item: Item) -> bool:
@@ -253,6 +269,8 @@ def _substituted(result: Projection, values: Mapping[str, Expression]) -> Projec
                 return values.get(name.text, of)
             case Property(owner) if isinstance(node := values.get(owner.text), Variable):
                 return replace(of, owner=node.name)
+            case HasLabels(name) if isinstance(node := values.get(name.text), Variable):
+                return replace(of, name=node.name)
         return with_parts(of, value)
 
     items = tuple(replace(one, value=_aggregated(value(one.value))) for one in result.items)
