@@ -13,7 +13,7 @@ import re2
 
 
 def matches(text: str, expression: str) -> bool | None:
-    """Whether the whole text is a match; None if the expression is none."""
+    """Whether the whole text is a match; None if the expression is not valid."""
     automaton = _compiled(expression)
     return None if isinstance(automaton, str) else automaton.fullmatch(text) is not None
 

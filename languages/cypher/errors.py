@@ -250,8 +250,8 @@ NOT_CONDITION = Fault(
 )
 NO_EXPRESSION = Fault(
     "E-TYPE",
-    "it is no regular expression",
-    "write one of RE2, which has neither look-around nor references to groups",
+    "it is not a valid regular expression",
+    "write it in the syntax of RE2, without look-around and references to groups",
 )
 LONG = Fault("E-SIZE", "it has too many parts for a value", "name a part of it in a WITH before")
 DEEP_VALUE = Fault("E-SIZE", "the value is nested too deep", "name a part of it in a WITH before")

@@ -38,10 +38,8 @@ def with_keys(program: Program, projection: Projection) -> Projection:
             order.append(key)
             continue
         if column is None:
-            value, name = (
-                _of_values(key.value, items, is_star=is_star),
-                Name(program.fresh("key"), key.value.at),
-            )
+            value = _of_values(key.value, items, is_star=is_star)
+            name = Name(program.fresh("key"), key.value.at)
             column = keys[text] = Item(value, name, text)
         order.append(replace(key, value=Variable(Name(column.name, key.value.at))))
     return replace(projection, items=(*items, *keys.values()), order=tuple(order))

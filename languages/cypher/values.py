@@ -199,7 +199,7 @@ def matched(value: rq.Value, expression: rq.Value, at: Location) -> rq.Value:
     """``value =~ expression``, as a truth value.
 
     Raises:
-        QueryError: E-TYPE for a text that is no regular expression.
+        QueryError: E-TYPE for a text that is not a valid regular expression.
     """
     if isinstance(expression, scalar.Literal) and isinstance(expression.value, str):
         reason = regular_texts.fault(expression.value)

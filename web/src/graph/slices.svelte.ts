@@ -2,7 +2,7 @@
 
 /** Boxes that take a few milliseconds with their layout, also on a phone. */
 const LEAST = 4;
-/** A large list is drawn in at most so many frames, a fifth of a second. */
+/** A large list is drawn in at most this many frames, which take a fifth of a second. */
 const MOST_FRAMES = 12;
 
 export class Slices {
