@@ -38,22 +38,25 @@ class Candidate:
         plan: the plan that is run.
         roles: ``chosen MODEL``, ``as written``, ``best`` and ``sampled``.
         by_model: the same plan with the estimates of each model that is known to have it.
+        repriced: by name, the costs by other estimates of rows, as :meth:`costs` has them.
     """
 
     form: str
     plan: PhysicalPlan
     roles: list[str] = field(default_factory=list)
     by_model: dict[str, PhysicalPlan] = field(default_factory=dict)
+    repriced: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def costs(self) -> dict[str, tuple[float, float]]:
-        """By model: the cost of the tree, and the cost with shared sub-plans counted once."""
-        return {
+        """By model: the cost of the tree, and the cost with shared sub-plans and indexes once."""
+        estimated = {
             model: (
                 plan.nodes[plan.root].estimate.cumulative_cost,
-                sum(node.estimate.cost for node in plan.nodes),
+                sum(node.estimate.cost - (node.estimate.saved or 0.0) for node in plan.nodes),
             )
             for model, plan in self.by_model.items()
         }
+        return estimated | self.repriced
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,7 @@ class Candidates:
         stop_reason: why the search of the default model ended.
     """
 
-    plans: Mapping[str, Candidate]
+    plans: dict[str, Candidate]
     count: int
     search_ms: Mapping[str, float]
     stop_reason: str
@@ -81,9 +84,7 @@ def candidates(text: str, catalog: Catalog, window: tuple[str, str], seed: int) 
     """
     searches: dict[str, SearchResult] = {}
     for model in MODELS:
-        options = PlanningOptions(window=window[0], slide=window[1], cost_model=model)
-        request = PlanRequest(text, language="rq", catalog=catalog, options=options)
-        searches[model] = optimize(request).optimization
+        searches[model] = optimize(requested(text, catalog, window, model)).optimization
     chosen: dict[str, Candidate] = {}
 
     def add(plan: PhysicalPlan, role: str, model: str) -> None:
@@ -112,6 +113,14 @@ def candidates(text: str, catalog: Catalog, window: tuple[str, str], seed: int) 
         {model: search.optimize_ms for model, search in searches.items()},
         str(default.stop_reason),
     )
+
+
+def requested(
+    text: str, catalog: Catalog, window: tuple[str, str], model: CostModelKind
+) -> PlanRequest:
+    """The request for the plan of a query in RQ by a cost model."""
+    options = PlanningOptions(window=window[0], slide=window[1], cost_model=model)
+    return PlanRequest(text, language="rq", catalog=catalog, options=options)
 
 
 def best_estimated(search: SearchResult, count: int) -> list[PhysicalPlan]:

@@ -1,7 +1,8 @@
 """Measures the plans of one query in this process.
 
 1. Every plan runs once; its answer is compared with that of the first complete run, up to the
-   instant that it reached. A plan is *capped* at ten times the fastest so far.
+   instant that it reached. A plan is *capped* at ten times the fastest so far. Then the query is
+   planned once more by the rows that these runs counted (:mod:`bench.regret.known`).
 2. *Screening*: the plans run in rounds, each round in another order.
 3. *Duel*: the chosen plans, the plan as written and the fastest plan of the screening run in rounds
    of their own, until the interval of the median of chosen / fastest is narrow. These rounds had no
@@ -25,6 +26,7 @@ from bench.regret.candidates import WRITTEN, Candidate, candidates
 from bench.regret.forms import forms, picture
 from bench.regret.job import SHORTEST, Job
 from bench.regret.kinds import kind_of
+from bench.regret.known import Figures, no_figures
 from bench.regret.runs import Run, batches_of, run
 from bench.regret.statistics import is_narrow, median_interval, middle
 from headrace.algebra.durations import ticks
@@ -76,18 +78,20 @@ def measure_query(job: Job, announce: Callable[[str], None]) -> dict[str, Any]:
     """
     began = time.process_time()
     catalog = catalog_of(Path(job.folder), job.time_unit)
-    query = _of_fitting_window(job, catalog, announce)
+    with no_figures(catalog) as figures:
+        query = _of_fitting_window(job, figures, announce)
+        query.planned_by_figures()
     query.screening(began)
     return query.result(began)
 
 
-def _of_fitting_window(job: Job, catalog: Catalog, announce: Callable[[str], None]) -> _Query:
+def _of_fitting_window(job: Job, figures: Figures, announce: Callable[[str], None]) -> _Query:
     """The query after its first runs, with a window that is neither too large nor very small."""
     position, tried = job.start, set[int]()
     while True:
         first_try = position not in tried
         tried.add(position)
-        query = _Query(job, catalog, job.windows[position], announce)
+        query = _Query(job, figures, job.windows[position], announce)
         try:
             fastest = query.first_runs(stop_above=job.settings.limit)
         except TooLargeError:
@@ -114,8 +118,11 @@ class _Query:
     """One query with one window."""
 
     def __init__(
-        self, job: Job, catalog: Catalog, window: tuple[str, str], announce: Callable[[str], None]
+        self, job: Job, figures: Figures, window: tuple[str, str], announce: Callable[[str], None]
     ) -> None:
+        catalog = figures.catalog
+        self._text = job.text
+        self._figures = figures
         self._window = window
         self._settings = job.settings
         self._announce = announce
@@ -209,6 +216,19 @@ class _Query:
         if not done.stopped:
             self._fastest = min(self._fastest, done.seconds)
             own.operators = _operators(own.candidate, done)
+            self._figures.keep(own.candidate.plan, done)
+
+    def planned_by_figures(self) -> None:
+        """Adds the plan by measured rows, after its first run if it is a new one."""
+        self._figures.plan_again(self._found, self._text, self._window)
+        for name, candidate in self._found.plans.items():
+            if name in self._plans:
+                continue
+            own = self._plans[name] = Measurement(candidate)
+            if name in self._killed:
+                own.stopped = "killed"
+            else:
+                self._take(own, self._compared_run(own, self._cap))
 
     def screening(self, began: float) -> None:
         """Runs plans in rounds; those far slower than the fastest only once more."""

@@ -19,6 +19,7 @@ from bench.markdown import row as table_row
 from bench.measuring import headline
 from bench.regret.candidates import DEFAULT, WRITTEN
 from bench.regret.job import SHORTEST
+from bench.regret.known import MEASURED
 from bench.regret.plots import distribution
 from bench.regret.statistics import kendall, quantile
 
@@ -58,6 +59,7 @@ def write_report(files: Sequence[Path], out: Path | None) -> str:
         parts += ["The largest:", "", *_worst(measured), ""]
         parts += [*_differences(measured), ""]
         parts += ["### Rank correlation of cost and time", "", *_correlations(measured), ""]
+        parts += _with_measured_rows(measured)
         parts += ["### q-errors by kind of operator", "", _ABOUT_Q_ERRORS, ""]
         parts += [*_q_errors(measured), ""]
         if out is not None:
@@ -250,13 +252,39 @@ def _operators(plan: Mapping[str, Any]) -> Counter[str]:
     )
 
 
-def _correlations(rows: Rows) -> list[str]:
+def _with_measured_rows(rows: Rows) -> list[str]:
+    """What remains of regret and rank correlation if the rows of operators are known."""
+    known = [row for row in rows if CHOSEN + MEASURED in row["compared"]]
+    if not known:
+        return []
+    priced = [
+        {**row, "plans": [plan for plan in row["plans"] if MEASURED in plan["costs"]]}
+        for row in known
+    ]
+    plans = sum(len(row["plans"]) for row in priced)
+    return [
+        "### With measured rows",
+        "",
+        f"{len(known)} of the queries ran for three windows or more, so that their runs measured "
+        "the rows of operators. They were planned once more by these rows in place of estimated "
+        f"ones (*{MEASURED}*): what remains are the formulas of costs and the noise of the times.",
+        "",
+        *_regrets(known),
+        "",
+        f"The rank correlation, over the {plans} plans of which all rows are known:",
+        "",
+        *_correlations(priced, (DEFAULT, MEASURED)),
+        "",
+    ]
+
+
+def _correlations(rows: Rows, models: Sequence[str] = ()) -> list[str]:
     """Kendall's tau over the sampled plans of each query; queries of three plans or more."""
     lines = head(
         "model", "queries", "mean", "median", "mean of decided pairs", "mean, shared costs"
     )
-    models = sorted({model for row in rows for plan in row["plans"] for model in plan["costs"]})
-    for model in models:
+    everywhere = {model for row in rows for plan in row["plans"] for model in plan["costs"]}
+    for model in models or sorted(everywhere - {MEASURED}):
         plain: list[float] = []
         decided: list[float] = []
         shared: list[float] = []
@@ -285,7 +313,7 @@ def _correlations(rows: Rows) -> list[str]:
         "",
         "Over the sampled plans of each query that has three or more. Plans that were stopped "
         f"count as equally slow. A pair is decided if its times differ by over {DECIDED:.0%}. "
-        "*Shared* costs count a sub-plan that occurs twice once.",
+        "*Shared* costs count a sub-plan or an index that occurs twice once.",
     ]
 
 

@@ -62,6 +62,8 @@ class Run:
         counters: the counters of each node after the window has filled, if asked for.
         ticks: the time units in which they were counted.
         steady: the times after the window has filled, if it did and counters are asked for.
+        whole: the counters of each node in the whole run, if counters are asked for.
+        whole_ticks: the time units of the whole run.
     """
 
     seconds: float
@@ -72,6 +74,8 @@ class Run:
     counters: Mapping[int, Counters] | None = None
     ticks: int = 0
     steady: Steady | None = None
+    whole: Mapping[int, Counters] | None = None
+    whole_ticks: int = 0
 
 
 def batches_of(catalog: Catalog, labels: Mapping[str, Sequence[str]]) -> list[list[pa.RecordBatch]]:
@@ -168,13 +172,16 @@ def run(
                 collector.add(rows, local.dictionary)
     finally:
         gc.enable()
-    counters, ticks = None, 0
+    counters, whole, ticks, whole_ticks = None, None, 0, 0
     if fill is not None and not stopped and first is not None:
         begin, before = filled or (first, {})
-        counters = _since(before, local.counters)
-        ticks = last - begin + 1
+        whole = local.counters
+        counters = _since(before, whole)
+        ticks, whole_ticks = last - begin + 1, last - first + 1
     answer = collector.answer() if collector is not None else None
-    return Run(seconds, stopped, reached, results, answer, counters, ticks, steady)
+    return Run(
+        seconds, stopped, reached, results, answer, counters, ticks, steady, whole, whole_ticks
+    )
 
 
 def _since(before: Mapping[int, Counters], now: Mapping[int, Counters]) -> dict[int, Counters]:

@@ -16,10 +16,11 @@ from bench.corpus.cuts import Cut, Row, cut
 from bench.corpus.labels import by_past, contacts
 from bench.json_lines import rows_of
 from bench.regret.answers import Answer, Collector, TooManyAnswersError
-from bench.regret.candidates import candidates, sampled
+from bench.regret.candidates import candidates, requested, sampled
 from bench.regret.forms import form, mirrors
 from bench.regret.job import Job, Settings
 from bench.regret.kinds import kind_of
+from bench.regret.known import MEASURED, no_figures, priced
 from bench.regret.measure import catalog_of, comparison, measure_query
 from bench.regret.report import write_report, written_over_chosen
 from bench.regret.runs import batches_of, run
@@ -37,6 +38,7 @@ from headrace.planning.requests import PlanningOptions, PlanRequest
 QUICK = Settings(rounds=1, most_rounds=1, limit=20.0, query_limit=10.0)
 TRIANGLE = "Answer(x, y, z) <- a2q(x, y), c2a(y, z), c2q(z, x)."
 CLOSURE = "Answer(x, y) <- x (a2q/c2a)+ y."
+MIXED = "Answer(x, z) <- x (a2q/c2a)+ y, c2q(y, z)."
 
 
 @pytest.fixture(scope="module")
@@ -136,6 +138,38 @@ def test_candidates_begin_with_the_chosen_plan_and_have_costs_of_each_model(fold
     # all atoms at once. Of the plans that are drawn, those with COALESCE below a join are plans of
     # `saturating` alone.
     assert sum("thesis" in models for models in costs) == 6
+
+
+def test_a_plan_is_priced_by_its_own_estimates_as_the_search_priced_it(folder: Path) -> None:
+    catalog = catalog_of(folder, "second")
+    planned = optimize(requested(MIXED, catalog, ("10d", "1d"), "saturating"))
+    estimates = {
+        group.estimate.relation.identity: group.estimate
+        for group in planned.optimization.space.groups()
+        if group.estimate.relation is not None
+    }
+    plans = candidates(MIXED, catalog, ("10d", "1d"), 1).plans.values()
+    of_search = [plan for plan in plans if "saturating" in plan.by_model]
+    assert len(of_search) > 4
+    for plan in of_search:
+        costs = priced(plan.by_model["saturating"], estimates, planned.cost_model)
+        assert costs == pytest.approx(plan.costs()["saturating"])
+
+
+def test_measured_rows_replace_estimates_in_the_prices_of_all_plans(folder: Path) -> None:
+    catalog, window = catalog_of(folder, "second"), ("2d", "1d")
+    found = candidates(CLOSURE, catalog, window, 1)
+    with no_figures(catalog) as figures:
+        assert not figures.plan_again(found, CLOSURE, window)
+        for candidate in found.plans.values():
+            labels = {stream.name: stream.labels for stream in candidate.plan.streams}
+            figures.keep(
+                candidate.plan, run(candidate.plan, batches_of(catalog, labels), 20, fill=0)
+            )
+        assert figures.plan_again(found, CLOSURE, window)
+    costs = [plan.costs() for plan in found.plans.values() if "sampled" in plan.roles]
+    assert all(one[MEASURED] != pytest.approx(one["saturating"], rel=1e-3) for one in costs)
+    assert sum(f"chosen {MEASURED}" in plan.roles for plan in found.plans.values()) == 1
 
 
 def test_kinds_tell_joins_by_shared_variables_and_paths_by_repetition(folder: Path) -> None:
