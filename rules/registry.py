@@ -66,6 +66,7 @@ from .path_rules import (
 )
 from .pattern_rules import PatternAssociate, PatternAssociateInverse, PatternCommute
 from .project_rules import FilterProjectTranspose, ProjectIntoPattern, ProjectMerge
+from .repeat_rules import MergeRepeats
 from .residual_rules import FilterIntoPattern, ProjectIntoFilteredPattern
 from .rule import (
     DEFAULT_SETTINGS,
@@ -169,7 +170,7 @@ def transformation_rules() -> tuple[TransformationRule, ...]:
 
 def normalization_rules() -> tuple[NormalizationRule, ...]:
     """The rules that are applied before the search alone."""
-    return (LeftJoinToPattern(), ShortenPath())
+    return (LeftJoinToPattern(), MergeRepeats(), ShortenPath())
 
 
 def implementation_rules(

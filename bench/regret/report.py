@@ -18,17 +18,16 @@ from bench.markdown import head
 from bench.markdown import row as table_row
 from bench.measuring import headline
 from bench.regret.candidates import DEFAULT, WRITTEN
+from bench.regret.correlations import agreement_of_rounds, correlations, time_of
 from bench.regret.job import SHORTEST
 from bench.regret.known import MEASURED
 from bench.regret.plots import distribution
-from bench.regret.statistics import kendall, quantile
+from bench.regret.statistics import quantile
 
 Rows = Sequence[Mapping[str, Any]]
 CHOSEN = "chosen "
 FASTER = 1.1
 """A plan is faster if the other one takes this many times its time."""
-DECIDED = 0.1
-"""The relative difference of two times below which a pair does not count as decided."""
 _LISTED = 15
 _ABOUT_Q_ERRORS = (
     "Each sub-plan of a query counts once. Rows are counted after the window has filled, or in the "
@@ -58,7 +57,7 @@ def write_report(files: Sequence[Path], out: Path | None) -> str:
         parts += ["By kind of query:", "", *_by("kind", measured), ""]
         parts += ["The largest:", "", *_worst(measured), ""]
         parts += [*_differences(measured), ""]
-        parts += ["### Rank correlation of cost and time", "", *_correlations(measured), ""]
+        parts += ["### Rank correlation of cost and time", "", *correlations(measured), ""]
         parts += _with_measured_rows(measured)
         parts += ["### q-errors by kind of operator", "", _ABOUT_Q_ERRORS, ""]
         parts += [*_q_errors(measured), ""]
@@ -273,53 +272,11 @@ def _with_measured_rows(rows: Rows) -> list[str]:
         "",
         f"The rank correlation, over the {plans} plans of which all rows are known:",
         "",
-        *_correlations(priced, (DEFAULT, MEASURED)),
+        *correlations(priced, (DEFAULT, MEASURED)),
+        "",
+        *agreement_of_rounds(priced),
         "",
     ]
-
-
-def _correlations(rows: Rows, models: Sequence[str] = ()) -> list[str]:
-    """Kendall's tau over the sampled plans of each query; queries of three plans or more."""
-    lines = head(
-        "model", "queries", "mean", "median", "mean of decided pairs", "mean, shared costs"
-    )
-    everywhere = {model for row in rows for plan in row["plans"] for model in plan["costs"]}
-    for model in models or sorted(everywhere - {MEASURED}):
-        plain: list[float] = []
-        decided: list[float] = []
-        shared: list[float] = []
-        for row in rows:
-            plans = [p for p in row["plans"] if "sampled" in p["roles"] and model in p["costs"]]
-            if len(plans) < 3:
-                continue
-            times = [time_of(plan) for plan in plans]
-            for values, part, margin in ((plain, 0, 0.0), (decided, 0, DECIDED), (shared, 1, 0.0)):
-                tau = kendall([plan["costs"][model][part] for plan in plans], times, margin)
-                if tau is not None:
-                    values.append(tau)
-        if plain:
-            lines.append(
-                table_row(
-                    model,
-                    len(plain),
-                    f"{sum(plain) / len(plain):.2f}",
-                    f"{quantile(plain, 0.5):.2f}",
-                    f"{sum(decided) / len(decided):.2f} ({len(decided)})" if decided else "-",
-                    f"{sum(shared) / len(shared):.2f}",
-                )
-            )
-    return [
-        *lines,
-        "",
-        "Over the sampled plans of each query that has three or more. Plans that were stopped "
-        f"count as equally slow. A pair is decided if its times differ by over {DECIDED:.0%}. "
-        "*Shared* costs count a sub-plan or an index that occurs twice once.",
-    ]
-
-
-def time_of(plan: Mapping[str, Any]) -> float:
-    """The time of a plan; infinity if it was stopped."""
-    return float("inf") if plan["stopped"] or not plan["times"] else quantile(plan["times"], 0.5)
 
 
 def _q_errors(rows: Rows) -> list[str]:

@@ -6,7 +6,7 @@ MATCH, or to a pattern in a condition. The last two have a body around them, who
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -17,7 +17,7 @@ from ..query.disjoint_sets import DisjointSets
 from ..query.predicates import first_free
 from ..query.regular_query import Condition, Negation, OptionalPart, Output, Rule
 from . import errors
-from .program import Choices, Program
+from .program import Choices, Program, reading
 from .scope import Bound, Edge, Members, Node, Path, Value
 from .syntax import Name
 
@@ -38,6 +38,8 @@ class Body:
         names: the names of variables and relationships in rules, of all bodies of the rule.
         same: the variables of rules that are one node.
         outer: the variables of nodes from around that the body uses.
+        unlabelled: the variables of nodes without a label of which properties are read, each with
+            the place and the text of the first one.
         groups: the number of MATCHes so far.
         is_optional: whether the body is that of an OPTIONAL MATCH.
     """
@@ -54,6 +56,7 @@ class Body:
     optional: list[tuple[Body, Location]] = field(default_factory=list)
     same: DisjointSets[str] = field(default_factory=DisjointSets)
     outer: set[str] = field(default_factory=set)
+    unlabelled: dict[str, tuple[Location, str]] = field(default_factory=dict)
     is_optional: bool = False
     groups: int = 0
 
@@ -140,14 +143,24 @@ class Body:
     def for_properties(self, node: Node, at: Location, text: str) -> None:
         """Adds the labels of a node to this body, whose properties are read.
 
-        Raises:
-            QueryError: E-LATER for a node without a label.
+        The properties of a node without a label are those of its rows of any label, which
+        :meth:`rule` adds.
         """
-        if not node.labels:
-            raise errors.UNKNOWN_LABELS.error(at, text)
+        if not (node.labels or node.optional):
+            self.unlabelled.setdefault(node.variable, (at, text))
         if not node.optional:
             for label in node.labels:
                 self.with_label(node, label, at)
+
+    def check_labels(self, bound: Set[str]) -> None:
+        """Checks that nodes without a label whose properties are read are among those ``bound``.
+
+        Raises:
+            QueryError: E-LATER for another one.
+        """
+        for variable, (at, text) in self.unlabelled.items():
+            if variable not in bound:
+                raise errors.UNKNOWN_LABELS.error(at, text)
 
     def bindings(self) -> set[str]:
         """The variables that the atoms of the body bind."""
@@ -169,17 +182,21 @@ class Body:
         """The rule of the body; adds those of its parts.
 
         Raises:
-            QueryError: E-LATER for a node that nothing but a path of no relationships binds.
+            QueryError: E-LATER for a node that nothing but a path of no relationships binds, and
+                for properties of a node without a label that no atom binds.
         """
         if not self.names:
             raise errors.NO_ROWS.error(at, "RETURN")
         if not self.atoms:
+            self.check_labels(set())
             name = next((of.name for _, of in columns if isinstance(of, Variable)), "()")
             raise self._unbound(name).error(at, name)
         read = [of for condition in self.conditions for of in references(condition)]
         read += [of for _, output in columns for of in references_in(output)]
-        parts = tuple(self._parts(read))
         leader = self._leaders()
+        of_atoms = {leader(name) for name in self.bindings()}
+        self.check_labels({name for name in self.unlabelled if leader(name) in of_atoms})
+        parts = (*self._parts(read), *self._properties(read, leader, at))
         bound = {leader(name) for name in self.bindings()}
         bound |= {of.name for p in parts for of in p.own if isinstance(of, Variable)}
         edges = {**named_edges(self.atoms)}
@@ -241,6 +258,36 @@ class Body:
             self.program.add(body.rule(head, columns, at))
             keys = tuple(map(Variable, (*shared, *added)))
             yield OptionalPart(head, (*keys, *properties), len(shared), at)
+
+    def _properties(
+        self, read: list[Variable | rq.Property], leader: Callable[[str], str], at: Location
+    ) -> Iterator[OptionalPart]:
+        """The parts with the properties of nodes to which no atom gives a label; adds their rules.
+
+        A node without rows that have the property has none, as in Cypher.
+        """
+        of_atoms = {leader(name) for name in self.bindings()}
+        labelled = {leader(name) for name in self._labelled()}
+        edges = named_edges(self.atoms)
+        known: set[tuple[str, str]] = set()
+        for of in read:
+            if isinstance(of, Variable) or of.edge in edges:
+                continue
+            owner = leader(of.edge)
+            if owner not in of_atoms - labelled or (owner, of.name) in known:
+                continue
+            known.add((owner, of.name))
+            property_ = self.program.property_of_nodes(of.name, of.location or at)
+            head = self.program.fresh("optional")
+            columns = (owner, f"{owner}.{of.name}")
+            self.program.add(Rule(head, columns, (reading(property_, columns, at),), at))
+            yield OptionalPart(head, (Variable(owner), replace(of, edge=owner)), 1, at)
+
+    def _labelled(self) -> Iterator[str]:
+        """The variables to which atoms give labels."""
+        for atom in self.atoms:
+            if isinstance(atom, VertexAtom) and isinstance(atom.vertex, Variable):
+                yield atom.vertex.name
 
     def is_named(self, variable: str) -> bool:
         """Whether a variable of a rule is one of the text."""

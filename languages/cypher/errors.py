@@ -104,9 +104,8 @@ ANY_NODE = later(
     "a node without a label, a relationship or properties is", "say what it is, as (a:Person)"
 )
 UNKNOWN_LABELS = later(
-    "a property of a node that no pattern or condition before gives a label is",
-    "write the label, as (a:Person) or a:Person AND a.age > 3: streams have the properties of "
-    "nodes by label",
+    "a property of a node without a label or a relationship in this pattern is",
+    "write the label, as (a:Person), or give the node a relationship",
 )
 PATH_VARIABLE = later(
     "a variable for the relationships of a path is", "leave the variable out, or name the path"

@@ -97,8 +97,7 @@ class _Adding:
             if isinstance(bound, Node) and bound.variable == name:
                 self.body.for_properties(bound, key.at, key.text)
                 return
-        if not self.body.labels_of(name):
-            raise errors.UNKNOWN_LABELS.error(key.at, key.text)
+        self.body.for_properties(Node(name), key.at, key.text)
 
     def _node(self, node: NodeText) -> str:
         """The variable of a node, with atoms for its labels."""
@@ -321,6 +320,7 @@ class _Adding:
             name = inside.new(None)
             inside.conditions += (compared_with(inside, name, *of) for of in one.properties)
             self._hold(inside, tests, ("x", "y"), [Edge(name, types)])
+            inside.check_labels(set())
             atom = EdgeAtom(labels, X, Y, one.at, name)
             of_edge = not inside.atoms and not inside.negated
             return Rule(

@@ -10,11 +10,19 @@ from typing import Final, TypeVar
 from ...algebra.regex import Symbol
 from ...algebra.window import Window
 from ..parsing.windows import Length, WindowText
-from ..query.atoms import Atom, DerivedAtom, EdgeAtom, Location, Variable
+from ..query.atoms import (
+    ANY_VERTEX_LABEL,
+    Atom,
+    DerivedAtom,
+    EdgeAtom,
+    Location,
+    Variable,
+    VertexAtom,
+)
 from ..query.condition_text import label_set_text
 from ..query.errors import QueryError
 from ..query.predicates import first_free
-from ..query.regular_query import LabelSet, Leaf, Rule
+from ..query.regular_query import LabelSet, Leaf, Missing, Negated, Property, Rule
 from .errors import NoRowsError
 from .syntax import Name
 
@@ -37,6 +45,7 @@ class Program:
         label_sets: the predicates of label sets.
         leaves: the labels under windows of their own, by predicate.
         created: the predicate of each type of relationships that the query constructs.
+        of_nodes: the predicate of each property of nodes of any label.
         has_unit: whether any window is written with a unit.
     """
 
@@ -49,6 +58,7 @@ class Program:
     label_sets: dict[str, LabelSet] = field(default_factory=dict)
     leaves: dict[str, Leaf] = field(default_factory=dict)
     created: dict[str, str] = field(default_factory=dict)
+    of_nodes: dict[str, str] = field(default_factory=dict)
     has_unit: bool = False
     _number: int = 0
 
@@ -82,6 +92,17 @@ class Program:
             rule = replace(rule, limit=None)
         if counted or rule not in self.rules:
             self.rules.append(rule)
+
+    def property_of_nodes(self, name: str, at: Location) -> str:
+        """The predicate of nodes of any label and the values that they have of a property."""
+        if name not in self.of_nodes:
+            self.of_nodes[name] = self.fresh(f"{name}_of")
+        node, of = Variable("node"), Property("node", name, at)
+        body, known = (VertexAtom(ANY_VERTEX_LABEL, node, at),), Negated(Missing(of))
+        columns = ("node", "value")
+        rule = Rule(self.of_nodes[name], columns, body, at, (known,), (("value", of),))
+        self.add(rule)
+        return rule.head
 
     def length(self, written: Length) -> Window:
         """The window of a length, which slides by one tick.

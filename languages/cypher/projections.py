@@ -204,6 +204,7 @@ def close(
     after.names.update(own)
     after.atoms.append(reading(inner, own, at))
     after.scope.update({name: Value(Variable(name)) for name in own})
+    after.scope.update({item.name: scope[item.name] for item in keys})
     results: list[Column] = []
     for name, item in zip(names, items, strict=True):
         value = Variable(name) if item in keys else value_of(after, _over(item.value, keys, called))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeVar
+from typing import Final, Literal, TypeVar
 
 from ...algebra.regex import Ref, Regex, Symbol
 
@@ -137,11 +137,16 @@ class PathAtom:
         return self.source, self.target
 
 
+ANY_VERTEX_LABEL: Final = ""
+"""In place of a vertex label: a row of any of them. No row has an empty label."""
+
+
 @dataclass(frozen=True, slots=True)
 class VertexAtom:
     """``predicate(vertex)``: a vertex with a vertex label of the input.
 
-    Vertex labels have a name space of their own: an atom with one term names a vertex label.
+    Vertex labels have a name space of their own: an atom with one term names a vertex label, or
+    stands for all of them (:data:`ANY_VERTEX_LABEL`).
     ``edge`` is the name of the row of the vertex in the rule, if any.
     """
 

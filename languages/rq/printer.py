@@ -14,6 +14,7 @@ from ...algebra import durations, moments, notation, regex
 from ...algebra.regex import Ref, Regex
 from ...algebra.window import Window
 from ..query.atoms import (
+    ANY_VERTEX_LABEL,
     Atom,
     BinaryAtom,
     Constant,
@@ -169,7 +170,8 @@ def _atom(atom: Atom, sets: _Steps) -> str:
     source, target = _term(atom.source), _term(atom.target)
     if isinstance(atom, VertexAtom):
         row = "" if atom.edge is None else f" as {name_text(atom.edge)}"
-        return f"{name_text(atom.predicate)}({source}){row}"
+        any_label = atom.predicate == ANY_VERTEX_LABEL
+        return f"{'_' if any_label else name_text(atom.predicate)}({source}){row}"
     if isinstance(atom, EdgeAtom):
         name = atom.edge or atom.alias
         edge = "" if name is None else f" as {name_text(name)}"

@@ -48,6 +48,7 @@ from ..query.regular_query import Property, RegularQuery, Rule
 from ..query.returned_paths import check_paths, path_columns
 from ..query.value_columns import ValueColumns, kinds_of, value_columns, values_in
 from . import answer_algebra
+from .any_vertex_label import with_labels_of_vertices
 from .atoms import Atoms
 from .combinations import check_below
 from .condition_types import resolved, types_in
@@ -108,6 +109,7 @@ def translate(
     query = apart_from_labels(query, catalog)
     query, of_views = with_views(query, catalog, default_window, deadline)
     query, of_sets = expanded(query, catalog, deadline)
+    query = with_labels_of_vertices(query, catalog)
     query = with_shortest_paths(query, catalog)
     different: dict[str, dict[Rule | int, Rule]] = {}
     for number, rule in enumerate(query.rules):

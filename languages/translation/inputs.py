@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from ...algebra.logical import WScan
 from ...algebra.remedy import Remedy
 from ...algebra.window import Window
-from ...catalog.model import NO_LABEL, Catalog, PropertyType, Stream, VertexType
+from ...catalog.model import Catalog, PropertyType, Stream, VertexType
 from ..query.atoms import BinaryAtom, DerivedAtom, EdgeAtom, Location, Row, VertexAtom
 from ..query.errors import QueryError, line_of, suggestion
 from ..query.predicates import aliases, derived_by, predicates
@@ -28,7 +28,7 @@ from ..query.regular_query import (
     RegularQuery,
     WindowClause,
 )
-from .label_streams import LabelStreams, is_named
+from .label_streams import LabelStreams, is_named, labels_of_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,9 +171,7 @@ class Inputs:
 
     def labels_beside(self, origin: Origin) -> tuple[str, ...]:
         """The labels of the rows that the elements of an origin's stream may have."""
-        stream = self.catalog.streams[origin.stream]
-        of_graphs = stream.source is not None and stream.source.of_graphs
-        return (*stream.labels, *([NO_LABEL] if of_graphs else []))
+        return labels_of_rows(self.catalog.streams[origin.stream])
 
     def identity(self, atom: EdgeAtom) -> tuple[str, ...]:
         """The properties that, with the two ends, identify the edges of an atom."""

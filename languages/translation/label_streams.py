@@ -6,7 +6,7 @@ from collections.abc import Set
 from dataclasses import dataclass
 
 from ...algebra.remedy import Remedy
-from ...catalog.model import Catalog, Stream
+from ...catalog.model import NO_LABEL, Catalog, Stream
 from ..query.atoms import Location
 from ..query.errors import QueryError, listed, suggestion
 from ..query.regular_query import WindowClause
@@ -40,7 +40,7 @@ class LabelStreams:
             if (
                 qualified
                 and qualified.vertices == vertices
-                and (own in qualified.labels or qualified.open_labels)
+                and (own in labels_of_rows(qualified) or qualified.open_labels)
             ):
                 return qualified, own
             if qualified and vertices:
@@ -131,6 +131,12 @@ class LabelStreams:
             text=label,
             hint=suggestion(label, labels, "the labels are", also=self.derived),
         )
+
+
+def labels_of_rows(stream: Stream) -> tuple[str, ...]:
+    """The labels of the rows of a stream; a node of a stream of graphs may have none."""
+    unlabelled = stream.vertices and stream.source is not None and stream.source.of_graphs
+    return (*stream.labels, *([NO_LABEL] if unlabelled else []))
 
 
 def is_named(stream: Stream, label: str, clause: WindowClause) -> bool:

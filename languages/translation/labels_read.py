@@ -6,7 +6,7 @@ from collections.abc import Container
 from dataclasses import dataclass
 
 from ...catalog.model import Catalog
-from ..query.atoms import Variable, VertexAtom
+from ..query.atoms import ANY_VERTEX_LABEL, Variable, VertexAtom
 from ..query.checks import evaluation_order
 from ..query.conditions import comparisons, named_edges, properties_of_vertices
 from ..query.predicates import derived_by, predicates
@@ -74,7 +74,8 @@ def input_labels(query: RegularQuery) -> tuple[str, ...]:
 def vertex_labels(query: RegularQuery) -> tuple[str, ...]:
     """The labels of vertices that a query reads, in the order of their first use."""
     atoms = (atom for rule in query.rules for atom in rule.body)
-    return tuple(dict.fromkeys(a.predicate for a in atoms if isinstance(a, VertexAtom)))
+    labels = dict.fromkeys(a.predicate for a in atoms if isinstance(a, VertexAtom))
+    return tuple(label for label in labels if label != ANY_VERTEX_LABEL)
 
 
 def orders_vertices(query: RegularQuery) -> bool:

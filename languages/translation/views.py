@@ -23,6 +23,7 @@ from ..query.errors import QueryError, line_of, listed, suggestion
 from ..query.predicates import derived_by, first_free, predicates, with_predicates
 from ..query.regular_query import LabelSet, Leaf, RegularQuery, Rule
 from ..query.value_columns import value_columns
+from .any_vertex_label import with_labels_of_vertices
 from .generated_names import labels_of
 from .inputs import Inputs
 from .label_sets import expanded, with_steps
@@ -225,6 +226,7 @@ class _Reading:
         query, _ = self.of(parsed, inside)
         labels = _labels(query)
         query, _ = expanded(query, self.catalog)
+        query = with_labels_of_vertices(query, self.catalog)
         names = {name: self._free(f"{view}.{name}") for name in derived_by(query.rules)}
         inputs = Inputs(query, self.catalog, self.default_window)
         ready = self._heads()

@@ -145,6 +145,21 @@ def test_paths_to_an_end_that_nothing_reads_become_shorter(
     assert found != longer.plan.digest
 
 
+MERGED = {
+    "Answer(x, y) <- x a/a?/a*/a? y": "Answer(x, y) <- x a+ y",
+    "Answer(x, y) <- x (a|b)*/(b|a)/c y": "Answer(x, y) <- x (a|b)+/c y",
+}
+
+
+@pytest.mark.parametrize("semantics", PathSemantics)
+@pytest.mark.parametrize("text", MERGED)
+def test_repeats_side_by_side_are_one(text: str, semantics: PathSemantics) -> None:
+    found = normalized(logical(text, semantics), RULES, before=normalization_rules())
+    assert found != normalized(logical(text, semantics), RULES)
+    same = normalized(logical(MERGED[text], semantics), RULES, before=normalization_rules())
+    assert found == same
+
+
 def operators(expression: LogicalExpression) -> set[type]:
     return {type(expression.operator)}.union(*map(operators, expression.inputs))
 

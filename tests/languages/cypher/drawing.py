@@ -90,9 +90,9 @@ class Scope:
 
     @property
     def properties(self) -> list[str]:
-        """The properties of nodes with a label, and of relationships."""
-        known = [f"{name}.age" for name in self.nodes if self.labels[name]]
-        return [*known, *(f"{name}.w" for name in self.relationships)]
+        """The properties of nodes and of relationships."""
+        of_nodes = (f"{name}.age" for name in self.nodes)
+        return [*of_nodes, *(f"{name}.w" for name in self.relationships)]
 
 
 @st.composite
@@ -251,7 +251,10 @@ def graphs(draw: st.DrawFn) -> Graph:
     """A small graph without loops, as Kuzu matches those of either direction twice."""
     labels = st.sampled_from([("Person",), ("City",), ("Person", "City"), ()])
     ages = st.sampled_from([None, 1, 2, 3])
-    nodes = tuple(Node(n, draw(labels), draw(ages)) for n in range(1, NODES + 1))
+    nodes = tuple(
+        Node(n, own, draw(ages) if own else None)
+        for n, own in ((n, draw(labels)) for n in range(1, NODES + 1))
+    )
     times = sorted(draw(st.lists(st.integers(0, 6), min_size=1, max_size=8, unique=False)))
     relationships: list[Relationship] = []
     for number, ts in enumerate(times):
