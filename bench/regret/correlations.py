@@ -81,8 +81,8 @@ def agreement_of_rounds(rows: Rows) -> list[str]:
     return [
         "What the noise of the times leaves to correlate: the rank correlation of two rounds of "
         "the same plans, beside that of shared costs and times. Over the sampled plans that ran in "
-        "two rounds or more, those of at most twice the time of the fastest one; queries of four such "
-        "plans or more.",
+        "two rounds or more, those of at most twice the time of the fastest one; queries of four "
+        "such plans or more.",
         "",
         *head("times of the later rounds, or of all, with", "queries", "mean", "median"),
         *(
