@@ -107,7 +107,7 @@ def demo(
                 catalog=catalog,
                 hosts=("127.0.0.1", "localhost"),
                 home=home,
-                engine=EngineOptions(debug=debug),
+                engine=EngineOptions(debug=debug, records_classes=True),
             )
         )
         listening = _listening(port)

@@ -12,6 +12,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
+from ...executor.spark.session.options import RECORDING_SECONDS
 from .engine_messages import Command, EngineOptions, Gone, Quit, Report
 
 LOG = logging.getLogger("headrace.service")
@@ -121,9 +122,14 @@ class Engine:
 
     def _end(self) -> None:
         if self._process is not None:
-            self._process.join(GOODBYE_SECONDS)
+            self._process.join(longest_goodbye(self._options))
             self._process.kill()
             self._process.join()
+
+
+def longest_goodbye(options: EngineOptions) -> float:
+    """The longest time for an engine to end once it is asked to, in seconds."""
+    return GOODBYE_SECONDS + (RECORDING_SECONDS if options.records_classes else 0.0)
 
 
 def _work(connection: Connection[Any, Any], home: Path, options: EngineOptions) -> None:

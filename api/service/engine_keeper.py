@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from .engine import GOODBYE_SECONDS, Engine
+from .engine import Engine, longest_goodbye
 from .engine_messages import Command, EngineOptions, Gone, NotStarted, Report, Start, Stop
 from .problems import problem_document
 
@@ -139,7 +139,7 @@ class EngineKeeper:
             self._retired = True
             await self._engine.close()
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._left.wait(), GOODBYE_SECONDS)
+                await asyncio.wait_for(self._left.wait(), longest_goodbye(self._options))
 
     def gone(self) -> bool:
         """Notes that the engine has ended; returns whether this keeper retired it."""

@@ -19,13 +19,15 @@ class EngineOptions:
     """The options of the engine's Spark session.
 
     ``master`` and ``conf`` are Spark's. The session loads ``packages``, such as those for Kafka.
-    ``debug`` logs debug messages.
+    ``debug`` logs debug messages. With ``records_classes`` an engine that is asked to end may first
+    take some seconds to write an archive of Spark's classes, if there is none.
     """
 
     master: str | None = None
     packages: tuple[str, ...] = ()
     conf: Mapping[str, str] = field(default_factory=dict)
     debug: bool = False
+    records_classes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

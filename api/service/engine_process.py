@@ -96,7 +96,7 @@ def work(connection: Connection[Any, Any], home: Path, options: EngineOptions) -
         packages=options.packages,
         # Fair scheduling: a query with large micro-batches does not delay the others.
         conf={"spark.scheduler.mode": "FAIR", **options.conf},
-        records_classes=False,  # an engine has little time to end
+        records_classes=options.records_classes,
     )
     try:
         with _locked(home / "engine.lock") as lock, spark_session(session, held=[lock]) as spark:

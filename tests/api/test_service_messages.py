@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import time
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
@@ -21,6 +23,7 @@ from headrace.api.service.engine_messages import (
     EngineOptions,
     Gone,
     Progressed,
+    Quit,
     Ready,
     Report,
     Start,
@@ -124,3 +127,29 @@ def test_an_engine_that_cannot_be_understood_is_ended(
 def _babble(connection: Connection[Any, Any], _: Path, __: EngineOptions) -> None:
     connection.send_bytes(json.dumps({"no": "message"}).encode())
     connection.recv_bytes()
+
+
+@pytest.mark.parametrize(("records", "code"), [(False, -9), (True, 0)])
+def test_an_engine_that_records_classes_has_more_time_to_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, records: bool, code: int
+) -> None:
+    monkeypatch.setattr("headrace.api.service.engine._work", _end_slowly)
+    monkeypatch.setattr("headrace.api.service.engine.GOODBYE_SECONDS", 0.5)
+    heard: list[Report] = []
+
+    async def story() -> int | None:
+        engine = Engine(tmp_path, EngineOptions(records_classes=records), heard.append)
+        await engine.start()
+        await asyncio.to_thread(until, lambda: heard)
+        engine.ready = True
+        await engine.close()
+        return engine.exit_code
+
+    assert asyncio.run(story()) == code
+
+
+def _end_slowly(connection: Connection[Any, Any], _: Path, __: EngineOptions) -> None:
+    connection.send(Ready())
+    assert connection.recv() == Quit()
+    time.sleep(3)
+    os._exit(0)  # at once

@@ -36,9 +36,6 @@ from pyspark.sql import SparkSession
 
 from .jvm import JavaRuntime
 
-RECORDING_SECONDS: Final = 90.0
-"""The longest wait for a JVM that writes its archive."""
-
 _SUBMIT: Final = "org.apache.spark.deploy.SparkSubmit"
 _LAUNCHER: Final = "org.apache.spark.launcher.Main"
 _NEEDLESS: Final = "--add-modules=jdk.incubator.vector"

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Final
+
+RECORDING_SECONDS: Final = 90.0
+"""The longest wait for a JVM that writes an archive of its classes at its end."""
 
 
 @dataclass(frozen=True, slots=True)

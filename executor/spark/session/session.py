@@ -33,7 +33,7 @@ from ..host.errors import PackageError, SparkFailedError
 from ..host.failures import reason_in
 from ..host.folders import own_folder
 from ..host.storage import error_in, limit_in_the_way
-from .class_archive import RECORDING_SECONDS, FastStart, fast_start
+from .class_archive import FastStart, fast_start
 from .cluster import (
     absolute_files,
     cluster_of,
@@ -42,7 +42,7 @@ from .cluster import (
     python_of_cluster,
 )
 from .jvm import JavaRuntime, find_java
-from .options import SessionOptions
+from .options import RECORDING_SECONDS, SessionOptions
 from .worker_python import launcher, worker_path
 
 # The default one runs a dozen shell commands for each file that it writes on a local disk.
