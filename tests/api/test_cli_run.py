@@ -1,4 +1,4 @@
-"""Runs the commands run and demo on Spark in separate processes."""
+"""Runs the commands run and demo on Spark, in separate processes where these are the subject."""
 
 from __future__ import annotations
 
@@ -123,10 +123,14 @@ def test_from_query_to_folder_and_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_a_plan_to_stdout_as_csv(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("spark")
+def test_a_plan_to_stdout_as_csv(
+    headrace: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     edges, plan_file = edges_file(tmp_path), tmp_path / "plan.json"
-    assert process("optimize", QUERY, "--out", plan_file).code == 0
-    done = process("run", plan_file, "-i", edges, "--output-format", "csv", cwd=tmp_path)
+    assert headrace("optimize", QUERY, "--out", plan_file).code == 0
+    monkeypatch.chdir(tmp_path)
+    done = headrace("run", plan_file, "-i", edges, "--output-format", "csv")
     assert done.code == 0, done.err
     table = list(csv.DictReader(io.StringIO(done.out)))
     plan = PhysicalPlan.from_json(plan_file.read_text("utf-8"))
@@ -160,20 +164,22 @@ def test_run_ends_quietly_when_the_reader_of_stdout_has_gone() -> None:
 
 
 @pytest.mark.long
-def test_bad_row_stops_a_strict_run_without_results(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("spark")
+def test_bad_row_stops_a_strict_run_without_results(headrace: Commands, tmp_path: Path) -> None:
     edges, out = edges_file(tmp_path), tmp_path / "out"
-    done = process("run", QUERY, "-i", edges, "-o", out, "--strict")
+    done = headrace("run", QUERY, "-i", edges, "-o", out, "--strict")
     assert done.code == 1
     assert f"{edges}:11: " in done.error
     assert not list(tmp_path.glob("out/part-*"))
 
 
 @pytest.mark.long
-def test_a_run_on_spark_fails_if_no_row_can_be_read(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("spark")
+def test_a_run_on_spark_fails_if_no_row_can_be_read(headrace: Commands, tmp_path: Path) -> None:
     edges = tmp_path / "edges.csv"
     edges.write_text("src,trg,ts\n1,2,soon\n2,3,later\n")
     query = "Answer(x, y) <- a(x, y) WINDOW 10"
-    done = process("run", query, "--input", f"a={edges}", "--output", tmp_path / "out")
+    done = headrace("run", query, "--input", f"a={edges}", "--output", tmp_path / "out")
     assert done.code == 1
     assert f"All 2 rows of the stream 'input' were rejected. The first: {edges}:2:" in done.error
 

@@ -14,7 +14,7 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from headrace.executor.batch import FOREVER
-from tests.api.command import process
+from tests.api.command import Commands
 from tests.executor.spark.chain import Chain
 from tests.oracles.judgement import End, Line, mismatches, without_ends
 from tests.oracles.query import Atom, Query, Rule, Source, Step, Var, plus, text
@@ -102,7 +102,10 @@ def _said(lines: Iterable[Mapping[str, Any]]) -> list[Line | End]:
 
 @pytest.mark.spark
 @pytest.mark.long
-def test_deletions_in_a_file_become_retractions_in_lines(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("spark")
+def test_deletions_in_a_file_become_retractions_in_lines(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     """A column ``op`` marks deletions; the plan has two partitions."""
     edges, deletions = _events()
     rows = [(e.ts, e, "+") for e in edges] + [(d.ts, d, "-") for d in deletions]
@@ -111,8 +114,8 @@ def test_deletions_in_a_file_become_retractions_in_lines(tmp_path: Path) -> None
     source = tmp_path / "edges.csv"
     source.write_text("\n".join(["src,trg,label,ts,op", *lines]) + "\n")
     out = tmp_path / "out.jsonl"
-    done = process(
-        "run", text(QUERY), "--input", str(source), "--output", str(out), "--parallelism", "2"
+    done = Commands(capsys)(
+        "run", text(QUERY), "--input", source, "--output", out, "--parallelism", "2"
     )
     assert done.code == 0, done.err
     said = _said(map(json.loads, out.read_text().splitlines()))
