@@ -74,6 +74,9 @@ PROPERTIES = "tests/properties/"
 WHOLE_FILES = ("test_spark.py", "test_examples.py")
 """Files of properties whose tests share a Spark session or other costly values."""
 
+KAFKA = "tests/kafka/"
+"""Tests of all files of this folder share a broker."""
+
 
 def _apart(path: str) -> bool:
     """Whether the tests of a file share nothing, so that any process may run each of them."""
@@ -83,7 +86,7 @@ def _apart(path: str) -> bool:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
-    """A process runs whole files, and single tests of the files whose tests share nothing."""
+    """A process runs whole files, all tests of Kafka, and single tests that share nothing."""
     if config.getvalue("dist") != "loadfile":
         return None
     from xdist.scheduler import LoadFileScheduling
@@ -91,6 +94,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
     class Scheduling(LoadFileScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
             path: str = super()._split_scope(nodeid)
+            if path.startswith(KAFKA):
+                return KAFKA
             return nodeid if _apart(path) else path
 
     return Scheduling(config, log)

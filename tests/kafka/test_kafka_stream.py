@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kafka.broker import broker
+from tests.kafka.broker import Broker
 from tests.kafka.jars import connector_jars
 from tests.page_blocks import blocks
 from tests.waiting import PATIENCE, until
@@ -39,18 +39,19 @@ def program(address: str) -> str:
     )
 
 
-def test_the_program_over_kafka_writes_its_answers_to_a_topic(tmp_path: Path) -> None:
+def test_the_program_over_kafka_writes_its_answers_to_a_topic(
+    kafka: Broker, tmp_path: Path
+) -> None:
     edges = [("1", "2", 500.0, 1000), ("2", "3", 120.0, 1020), ("9", "9", 1.0, 5000)]
-    with broker() as kafka:
-        rows = [{"from": x, "to": y, "amount": a, "ts": t} for x, y, a, t in edges]
-        kafka.send("payments", map(json.dumps, rows))
-        (tmp_path / "program.py").write_text(program(kafka.address), "utf-8")
-        process = subprocess.Popen([sys.executable, "program.py"], cwd=tmp_path)
-        try:
-            until(lambda: process.poll() is not None or kafka.received("answers"))
-            ((_, value),) = kafka.received("answers")
-        finally:
-            process.kill()
-            process.wait(PATIENCE)
+    rows = [{"from": x, "to": y, "amount": a, "ts": t} for x, y, a, t in edges]
+    kafka.send("payments", map(json.dumps, rows))
+    (tmp_path / "program.py").write_text(program(kafka.address), "utf-8")
+    process = subprocess.Popen([sys.executable, "program.py"], cwd=tmp_path)
+    try:
+        until(lambda: process.poll() is not None or kafka.received("answers"))
+        ((_, value),) = kafka.received("answers")
+    finally:
+        process.kill()
+        process.wait(PATIENCE)
     answer = {"x": "1", "z": "3", "first": 500.0, "ts": 1020, "exp": 4600}
     assert json.loads(value) == answer
