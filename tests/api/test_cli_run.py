@@ -70,7 +70,7 @@ def expected(plan: PhysicalPlan) -> dict[int, set[tuple[str, ...]]]:
     return found
 
 
-def test_from_query_to_folder_and_again(tmp_path: Path) -> None:
+def test_from_query_to_folder_and_again(headrace: Commands, tmp_path: Path) -> None:
     edges, out, metrics = edges_file(tmp_path), tmp_path / "out", tmp_path / "metrics.json"
     run = ("run", QUERY, "--input", edges, "--output", out)
     done = process(*run, "--metrics", metrics, "--progress")
@@ -84,7 +84,7 @@ def test_from_query_to_folder_and_again(tmp_path: Path) -> None:
     parts = {part.name: part.read_text("utf-8") for part in sorted(out.glob("part-*.jsonl"))}
     rows = of_json_lines("".join(parts.values()))
     assert len(rows) == found
-    planned = process("optimize", QUERY, "--input", edges)
+    planned = headrace("optimize", QUERY, "--input", edges)
     plan = PhysicalPlan.from_json(planned.out)
     assert answers(rows) == expected(plan)
     account = json.loads(metrics.read_text())
@@ -116,7 +116,7 @@ def test_from_query_to_folder_and_again(tmp_path: Path) -> None:
     assert "an earlier run did all the work" in again.err
 
     # another query may not use this output
-    other = process("run", "Answer(x, y) <- a(x, y) WINDOW 10", "-i", edges, "-o", out)
+    other = headrace("run", "Answer(x, y) <- a(x, y) WINDOW 10", "-i", edges, "-o", out)
     assert other.code == 2
     assert str(out) in other.error
     assert parts == {p.name: p.read_text("utf-8") for p in sorted(out.glob("part-*.jsonl"))}
