@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import json
+import os
 import re
 import shlex
 import shutil
@@ -21,6 +22,7 @@ from headrace.catalog import load
 from headrace.languages import parse
 from headrace.languages.query.errors import QueryError
 from tests.page_blocks import ROOT, Block, blocks
+from tests.processes import QUICK_SPARK
 
 BLOCKS = blocks()
 
@@ -259,10 +261,16 @@ def test_a_program_runs(block: Block, sample: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def python(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
+def python(code: str, folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    """Runs a program; ``more`` is added to its environment."""
     (folder / "program.py").write_text(code, "utf-8")
     return subprocess.run(
-        [sys.executable, "program.py"], cwd=folder, capture_output=True, text=True, check=False
+        [sys.executable, "program.py"],
+        cwd=folder,
+        env={**os.environ, **more},
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
@@ -301,7 +309,7 @@ def test_the_program_with_headrace_stream_runs(tmp_path: Path) -> None:
     """The answer is that of its page; edges of a later hour let the earlier ones through."""
     (tmp_path / "payments.csv").write_text(PAYMENTS, "utf-8")
     code = "\n".join(block.text for block in of_kind("python") if block.page == PROGRAM)
-    done = python(f"{code}\nspark.stop()\n", tmp_path)
+    done = python(f"{code}\nspark.stop()\n", tmp_path, **QUICK_SPARK)
     assert done.returncode == 0, done.stderr
     rows = [line for line in done.stdout.splitlines() if line.startswith("{'x'")]
     ten = 1_767_261_600  # 2026-01-01 10:00:00

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from tests.kafka.broker import Broker
 from tests.kafka.jars import connector_jars
 from tests.page_blocks import blocks
+from tests.processes import QUICK_SPARK
 from tests.waiting import PATIENCE, until
 
 PAGE = "docs/stream.md"
@@ -46,7 +48,9 @@ def test_the_program_over_kafka_writes_its_answers_to_a_topic(
     rows = [{"from": x, "to": y, "amount": a, "ts": t} for x, y, a, t in edges]
     kafka.send("payments", map(json.dumps, rows))
     (tmp_path / "program.py").write_text(program(kafka.address), "utf-8")
-    process = subprocess.Popen([sys.executable, "program.py"], cwd=tmp_path)
+    process = subprocess.Popen(
+        [sys.executable, "program.py"], cwd=tmp_path, env={**os.environ, **QUICK_SPARK}
+    )
     try:
         until(lambda: process.poll() is not None or kafka.received("answers"))
         ((_, value),) = kafka.received("answers")

@@ -26,6 +26,7 @@ from headrace.executor.spark.session.worker_python import (
 from headrace.executor.spark.session.workers import own_workers
 from tests.executor.spark.plans import csv_file, random_edges
 from tests.executor.spark.test_roots import planned
+from tests.processes import QUICK_SPARK
 
 QUERY = "Answer(x, z) <- a(x, y), b(y, z) WINDOW 20"
 SESSION = """
@@ -79,6 +80,7 @@ def test_a_script_runs_from_any_folder(tmp_path: Path, script: str, activated: b
     dropped = ("VIRTUAL_ENV", "PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "PYTHONPATH")
     environment = {name: v for name, v in os.environ.items() if name not in dropped}
     environment |= {
+        **QUICK_SPARK,
         "PATH": f"{first}{os.pathsep}{environment['PATH']}",
         "JAVA_HOME": str(find_java().home_for_spark(tmp_path / "java")),
     }
