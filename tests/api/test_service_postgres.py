@@ -75,6 +75,7 @@ def test_a_query_goes_on_when_the_database_is_back(
         database=own_server.database(),
         catalog=load(tmp_path / "catalog.yaml"),
         hosts=LOOPBACK,
+        searches_at_once=1,
     )
     with served(create_app(made)) as client:
         until(lambda: client.get("/queries").status_code == 200)

@@ -157,7 +157,7 @@ def test_a_running_service_accepts_a_new_kafka_stream(kafka: Broker, tmp_path: P
         "labels: {a: {rate: 1, distinct_src: 9, distinct_trg: 9}}}}"
     )
     jars = ",".join(map(str, connector_jars()))
-    options = ("--catalog", tmp_path / "catalog.yaml", "--allow-sources")
+    options = ("--catalog", tmp_path / "catalog.yaml", "--allow-sources", "--searches", "1")
     edges = [(x, y, "pays", ts) for x, y, _, ts, *_ in random_edges(40, 3, 12)]
     kafka.send("put", messages([*edges, ("0", "0", "other", edges[-1][3] + DELAY + 1)]))
     with (
