@@ -19,6 +19,9 @@ from .options import Options
 from .physical_properties import delivered
 from .placements import Place
 
+_Placing = tuple[int, tuple[float, ...], float, tuple[bool, ...]]
+"""The ``id`` of a choice, and the other arguments of :meth:`Coster.placed` but its group."""
+
 
 class Coster(MemoListener):
     """Estimates and choices for the groups of one memo, each computed once.
@@ -52,6 +55,8 @@ class Coster(MemoListener):
         self._choices: dict[GroupId, tuple[Choice, ...]] = {}
         self._choices_of: dict[int, tuple[Choice, ...]] = {}
         """The choices of single expressions, by their number."""
+        self._placed: dict[_Placing, tuple[Choice, Choice]] = {}
+        """Choices as placed, each with the choice itself, whose ``id`` is in the key."""
         self._implemented: dict[int, tuple[Hashable, tuple[tuple[PhysicalOperator, str], ...]]] = {}
         """What computes an operator, by the ``id`` of the operator, which is kept alive."""
 
@@ -69,6 +74,7 @@ class Coster(MemoListener):
             if not self.two_rates and repeating(estimate):
                 self.two_rates = True
                 self._choices_of.clear()
+                self._placed.clear()
         if self._choices.pop(group, None) is not None:
             self.stale = True
 
@@ -78,10 +84,12 @@ class Coster(MemoListener):
         self.stale = self.stale or bool(self._choices)
         self._choices.clear()
         self._choices_of.clear()
+        self._placed.clear()
 
     def forget(self) -> None:
         """Drops the choices of all groups; those of single expressions and estimates stay."""
         self._choices.clear()
+        self._placed.clear()
 
     # -- estimates and costs ----------------------------------------------------------------
 
@@ -130,7 +138,7 @@ class Coster(MemoListener):
         result_divided: float,
         coalesced: tuple[bool, ...],
     ) -> Choice:
-        """A choice with its cost on the busiest partition.
+        """A choice with its cost on the busiest partition, priced once for all goals of a group.
 
         ``divided`` holds for each input all rows divided by those on the busiest partition,
         ``result_divided`` the same for the rows of the group. ``coalesced`` says which inputs are
@@ -138,6 +146,21 @@ class Coster(MemoListener):
         """
         if self.parallelism == 1 and not any(coalesced):
             return choice
+        placing = id(choice), divided, result_divided, coalesced
+        known = self._placed.get(placing)
+        if known is None:
+            placed = self._newly_placed(choice, group, divided, result_divided, coalesced)
+            known = self._placed[placing] = (choice, placed)
+        return known[1]
+
+    def _newly_placed(
+        self,
+        choice: Choice,
+        group: GroupId,
+        divided: tuple[float, ...],
+        result_divided: float,
+        coalesced: tuple[bool, ...],
+    ) -> Choice:
         costed = self._costed(choice.operator, group, choice.inputs, coalesced)
         if self.parallelism > 1:
             inputs = zip(costed.inputs, divided, strict=True)
