@@ -30,7 +30,8 @@ SLOWDOWN = 4
 """How much slower the processor of a phone is, by the settings of Lighthouse."""
 
 _CATEGORIES = ["toplevel", "loading", "devtools.timeline"]
-_TASK = "ThreadControllerImpl::RunTask"
+_TASKS = ("ThreadControllerImpl::RunTask", "BlinkScheduler_PerformMicrotaskCheckpoint")
+"""What continues after an answer of a request runs as microtasks: within a task, or behind it."""
 _SETTLED_MS = 2_000
 """From the answer of the last document: long enough to draw the view on a busy machine."""
 
@@ -73,9 +74,18 @@ class Blocking:
 
 
 def _tasks(events: Iterable[dict[str, Any]], process: int, thread: int) -> Iterator[dict[str, Any]]:
-    for event in events:
-        whole = event["name"] == _TASK and "tdur" in event
-        if whole and (event["pid"], event["tid"]) == (process, thread):
+    """The tasks of a thread in their order; one within another is a part of it."""
+    whole = [
+        event
+        for event in events
+        if event["name"] in _TASKS
+        and "tdur" in event
+        and (event["pid"], event["tid"]) == (process, thread)
+    ]
+    end = 0
+    for event in sorted(whole, key=lambda one: (one["ts"], -one["dur"])):
+        if event["ts"] >= end:
+            end = event["ts"] + event["dur"]
             yield event
 
 

@@ -2,8 +2,8 @@
 
 Chromium opens the page of a local service, each time with an empty profile. Times are from the
 navigation until the query can be typed, until it can be planned, and until the plan of the first
-example is drawn. Then it opens each view of a plan by its address, and measures how long tasks
-block the main thread (:mod:`bench.blocking`).
+example is drawn. Then it opens the start page, and each view of a plan by its address, and measures
+how long tasks block the main thread (:mod:`bench.blocking`).
 """
 
 from __future__ import annotations
@@ -33,11 +33,13 @@ SEEN = {
 }
 
 VIEWS = {
-    "plan": ("/explanation", "[data-box]"),
-    "memo": ("/memo", ".memo [data-box]"),
-    "search": ("/memo", ".growth rect"),
+    "start": ("", "/explanation", "[data-box]"),
+    "plan": ("#/plan/{plan}", "/explanation", "[data-box]"),
+    "memo": ("#/memo/{plan}", "/memo", ".memo [data-box]"),
+    "search": ("#/search/{plan}", "/memo", ".growth rect"),
 }
-"""The last document that each view fetches, and a selector that the drawn view matches."""
+"""The address of each view, the last document that it fetches, and a selector that it matches once
+it is drawn. The start page shows the plan of the first example."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +94,15 @@ def plan_of(browser: Browser, address: str, example: str) -> str:
 
 
 def blocked(browser: Browser, address: str, plan: str, repeats: int) -> list[ViewRow]:
-    """How long each view of a plan blocks the main thread when its address is opened.
+    """How long each view blocks the main thread when its address is opened.
 
     The views take turns, so that the load of the machine is the same for all.
     """
     found: dict[str, list[Blocking]] = {view: [] for view in VIEWS}
     for _ in range(repeats):
-        for view, (answer, seen) in VIEWS.items():
-            found[view].append(traced(browser, f"{address}#/{view}/{plan}", answer, seen))
+        for view, (place, answer, seen) in VIEWS.items():
+            opens = address + place.format(plan=plan)
+            found[view].append(traced(browser, opens, answer, seen))
     return [
         ViewRow(
             view,
