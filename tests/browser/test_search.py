@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.api.command import EXAMPLES
 from tests.waiting import PATIENCE
@@ -41,6 +43,23 @@ def opened(page: Page, plan: str) -> Page:
     for kind in ("Duplicate", "Pruned"):
         page.get_by_role("button", name=kind).click()
     return page
+
+
+def test_a_link_to_the_search_fetches_plan_and_steps_side_by_side(page: Page, plan: str) -> None:
+    held: list[Route] = []
+    page.route(re.compile("/explanation$"), lambda route: held.append(route))  # noqa: PLW0108
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(urlsplit(request.url).path))
+    with page.expect_response(re.compile(r"/trace\?")):
+        page.goto(f"/#/search/{plan}")
+    # Steps are not shown before the plan: their costs are in its unit.
+    expect(page.get_by_text("Fetching the steps of the search")).to_be_visible()
+    expect(page.locator("article.step")).to_have_count(0)
+    for route in held:
+        route.continue_()
+    expect(page.locator(".growth rect").first).to_be_visible()
+    for document in ("explanation", "trace", "memo"):
+        assert asked.count(f"/plans/{plan}/{document}") == 1
 
 
 def state(page: Page) -> tuple[str, str]:

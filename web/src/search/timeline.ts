@@ -2,6 +2,7 @@
  * created an expression. */
 
 import type { ChosenNode, Steps } from "../api/schema";
+import { digits } from "../text/numbers";
 import type { Step } from "./replay";
 
 export type Kind = Step["kind"];
@@ -224,7 +225,7 @@ export function truncationNote({ steps, more, known, left }: Steps): string {
     [left - kept.left, "pruned alternatives"],
   ] as const;
   const texts = parts.flatMap(([count, name]) =>
-    count > 0 ? [`${count.toLocaleString("en")} ${name}`] : [],
+    count > 0 ? [`${digits(count)} ${name}`] : [],
   );
   return texts.length ? `The search was longer. Left out here: ${texts.join(", ")}.` : "";
 }

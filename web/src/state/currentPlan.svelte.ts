@@ -11,7 +11,10 @@ import * as service from "../api/service";
 import { route } from "./route.svelte";
 import { Wait } from "./wait.svelte";
 
-/** A document about the plan that is fetched when a view first needs it. */
+/**
+ * A document about the plan that is fetched when a view first needs it, beside the plan if that is
+ * being fetched too. It is not shown before the plan.
+ */
 class LazyDocument<T> {
   value = $state.raw<T | null>(null);
   /** The id of the plan that `value` is about. */
@@ -21,9 +24,15 @@ class LazyDocument<T> {
   wait = $state.raw<Wait | null>(null);
   #id: string | null = null;
   readonly #fetch: (id: string, asking: service.Asking) => Promise<T>;
+  readonly #planShown: () => Promise<unknown>;
 
-  constructor(fetch: (id: string, asking: service.Asking) => Promise<T>) {
+  /** With how to fetch the document, and a promise that the plan is shown, or cannot be. */
+  constructor(
+    fetch: (id: string, asking: service.Asking) => Promise<T>,
+    planShown: () => Promise<unknown>,
+  ) {
     this.#fetch = fetch;
+    this.#planShown = planShown;
   }
 
   get busy(): boolean {
@@ -41,25 +50,25 @@ class LazyDocument<T> {
     this.#id = id;
     this.wait?.abort();
     this.problem = null;
-    if (id === null) this.value = null;
-    else void this.#load(id);
+    if (id === null) this.value = this.of = null;
+    else if (id !== this.of) void this.#load(id);
   }
 
   /** Fetches the document again, after a problem or for one that was cut. */
   retry(): void {
-    const id = this.#id;
-    this.#id = null;
-    this.load(id);
+    this.wait?.abort();
+    this.problem = null;
+    if (this.#id !== null) void this.#load(this.#id);
   }
 
   async #load(id: string): Promise<void> {
     const wait = (this.wait = new Wait());
     try {
-      const value = await this.#fetch(id, wait);
+      const [value] = await Promise.all([this.#fetch(id, wait), this.#planShown()]);
       if (this.#id === id) [this.value, this.of] = [value, id];
     } catch (error) {
       if (this.#id !== id) return;
-      this.value = null;
+      this.value = this.of = null;
       this.problem = problemToShow(error);
     } finally {
       wait.done();
@@ -79,14 +88,24 @@ class CurrentPlan {
   /** The wait for a plan; null if none is requested. */
   wait = $state.raw<Wait | null>(null);
 
-  readonly memo = new LazyDocument<Memo>(service.getMemo);
-  readonly trace = new LazyDocument<Traced>(service.getTrace);
-  readonly alternatives = new LazyDocument<Alternatives>(service.getAlternatives);
+  /** The id of the plan that is being opened by its address. */
+  #opening = $state<string | null>(null);
+  #opened: Promise<unknown> = Promise.resolve();
+  readonly #shown = () => this.#opened;
+
+  readonly memo = new LazyDocument<Memo>(service.getMemo, this.#shown);
+  readonly trace = new LazyDocument<Traced>(service.getTrace, this.#shown);
+  readonly alternatives = new LazyDocument<Alternatives>(service.getAlternatives, this.#shown);
 
   /** The plan that is shown or being fetched; null while a query is planned. */
   #requestedId: string | null = null;
   /** The query to plan again once the service is back, or knows the token. */
   #unanswered: OptimizeBody | null = null;
+
+  /** The id of the plan that is shown, or will be once it is fetched. */
+  get openedId(): string | null {
+    return this.#opening ?? this.id;
+  }
 
   get busy(): boolean {
     return this.wait !== null;
@@ -120,8 +139,10 @@ class CurrentPlan {
    */
   async open(id: string): Promise<Explanation | null> {
     if (id === this.#requestedId) return null;
-    this.#requestedId = id;
-    return this.#fetch("", null, (asking) => service.getExplanation(id, asking));
+    this.#requestedId = this.#opening = id;
+    const opened = this.#fetch("", null, (asking) => service.getExplanation(id, asking));
+    this.#opened = opened;
+    return opened;
   }
 
   /** Plans the query and fetches the documents again that failed. */
@@ -138,6 +159,7 @@ class CurrentPlan {
     this.wait?.abort();
     const wait = (this.wait = new Wait());
     this.#unanswered = null;
+    if (body) this.#opening = null;
     try {
       const explanation = await get(wait);
       if (this.wait !== wait) return null;
@@ -157,7 +179,7 @@ class CurrentPlan {
       return null;
     } finally {
       wait.done();
-      if (this.wait === wait) this.wait = null;
+      if (this.wait === wait) this.wait = this.#opening = null;
     }
   }
 }

@@ -110,6 +110,42 @@ describe("a wait", () => {
   });
 });
 
+describe("a document", () => {
+  const settled = () => new Promise((resolve) => setTimeout(resolve));
+
+  it("is fetched beside the plan that is opened, and shown with it", async () => {
+    let answer: (found: Explanation) => void = () => undefined;
+    service.getExplanation.mockReturnValueOnce(new Promise((resolve) => (answer = resolve)));
+    service.getTrace.mockResolvedValueOnce("the steps");
+    const opened = currentPlan.open("l");
+    expect(currentPlan.openedId).toBe("l");
+    currentPlan.trace.load(currentPlan.openedId);
+    await settled();
+    expect(service.getTrace).toHaveBeenCalledOnce();
+    expect(currentPlan.trace).toMatchObject({ value: null, busy: true });
+    answer({ id: "l", query: "L" } as Explanation);
+    await opened;
+    await settled();
+    currentPlan.trace.load(currentPlan.openedId);
+    expect(service.getTrace).toHaveBeenCalledOnce();
+    expect(currentPlan.trace).toMatchObject({ value: "the steps", of: "l", busy: false });
+  });
+
+  it("of the plan that is shown stays when another plan cannot be opened", async () => {
+    service.getExplanation.mockRejectedValueOnce(
+      new ProblemError({ type: "about:blank", title: "", status: 404, detail: "gone" }),
+    );
+    service.getTrace.mockReturnValueOnce(new Promise(() => undefined));
+    const opened = currentPlan.open("m");
+    currentPlan.trace.load(currentPlan.openedId);
+    await opened;
+    expect(currentPlan.openedId).toBe("l");
+    currentPlan.trace.load(currentPlan.openedId);
+    expect(service.getTrace).toHaveBeenCalledOnce();
+    expect(currentPlan.trace).toMatchObject({ value: "the steps", of: "l", problem: null });
+  });
+});
+
 describe("a failure", () => {
   const problem = { type: "about:blank", title: "", status: 422, detail: "a comma is missing" };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { cost, costUnit, counted, duration, more, number, per, share, times } from "./numbers";
+import { cost, costUnit, counted, digits, duration, more, number, per, share, times } from "./numbers";
 
 describe("numbers are written as by headrace explain", () => {
   // The cases are those of tests/api/test_numbers.py.
@@ -35,6 +35,13 @@ describe("numbers are written as by headrace explain", () => {
     expect(costUnit({ factor: 60, sign: "min" })).toBe("µs of work per minute of stream");
     expect(costUnit({ factor: 1, sign: "tick" })).toBe("µs of work per tick of stream");
   });
+
+  it.each([
+    [0, "0"],
+    [999, "999"],
+    [1204, "1,204"],
+    [1234567, "1,234,567"],
+  ])("all digits of %i are %s", (count, text) => expect(digits(count)).toBe(text));
 
   it("counts have their noun in the singular or plural", () => {
     expect(counted(1, "group")).toBe("1 group");

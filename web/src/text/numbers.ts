@@ -14,9 +14,15 @@ export function number(value: number): string {
   return `${Number((value / 1000 ** power).toPrecision(3))}${" kMGT"[power] ?? ""}`;
 }
 
+/**
+ * A count with all its digits: `1,204`. The browser can write numbers too, but the first one takes
+ * it longer than to draw a list.
+ */
+export const digits = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ",");
+
 /** A count with all its digits, and what is counted: `1 group`, `1,204 groups`. */
 export const counted = (count: number, noun: string): string =>
-  `${count.toLocaleString("en")} ${plural(count, noun)}`;
+  `${digits(count)} ${plural(count, noun)}`;
 
 /** The plural of a noun, unless there is one. */
 export const plural = (count: number, noun: string): string => (count === 1 ? noun : `${noun}s`);
