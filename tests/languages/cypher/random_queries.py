@@ -63,6 +63,7 @@ def bodies(draw: st.DrawFn, *, counted: bool) -> Body:
         scope.optional |= set(scope.labels) - known
     optional = [name for name in scope.relationships if name not in before]
     body.values = [*(f"{name}.w" for name in (*before, *optional)), *scope.properties]
+    body.values += (f"{name}.age" for name in scope.labels if name in scope.optional)
     return body
 
 
