@@ -1,6 +1,7 @@
 """Repeats of one part of a regex that stand side by side.
 
-In: a regex. Out: a regex of the same words with one repeat in their place.
+In: a regex. Out: a regex of the same words with one repeat in their place, if one of them has no
+bound. A run of bounded ones stays as it is: one repeat in its place is nested, and no shorter.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from .regex import Regex
 
 
 def as_one(r: Regex) -> Regex:
-    """``r`` with one repeat in place of repeats of one part side by side.
+    """``r`` with one repeat in place of repeats of one part side by side, of which one is endless.
 
     ``a?·a*`` becomes ``a*``, and ``a·a*`` becomes ``a+``: the words are the same.
     """
@@ -33,22 +34,20 @@ def as_one(r: Regex) -> Regex:
 
 
 def _merged(parts: Iterable[Regex]) -> Iterator[Regex]:
-    for part, run in groupby(parts, key=lambda one: _bounds(one)[0]):
-        bounds = [_bounds(one)[1:] for one in run]
-        most = [high for _, high in bounds if high is not None]
-        yield regex.repeat(
-            part, sum(low for low, _ in bounds), sum(most) if len(most) == len(bounds) else None
-        )
+    for part, run in groupby(parts, key=lambda one: _repeated(one)[0]):
+        together = list(run)
+        if any(isinstance(one, regex.Star | regex.Plus) for one in together):
+            yield regex.repeat(part, sum(_repeated(one)[1] for one in together), None)
+        else:
+            yield from together
 
 
-def _bounds(r: Regex) -> tuple[Regex, int, int | None]:
-    """A part, and how often ``r`` repeats it at least and at most; None for any number."""
+def _repeated(r: Regex) -> tuple[Regex, int]:
+    """A part, and how often ``r`` repeats it at least."""
     match r:
-        case regex.Star(part):
-            return part, 0, None
+        case regex.Star(part) | regex.Optional(part):
+            return part, 0
         case regex.Plus(part):
-            return part, 1, None
-        case regex.Optional(part):
-            return part, 0, 1
+            return part, 1
         case _:
-            return r, 1, 1
+            return r, 1
