@@ -21,6 +21,8 @@ MOST_PARTS = 16
 """The most parts of a join in normal form; a larger join is written as its own joins are."""
 MOST_UNITED = 64
 """The most inputs of a union, and symbols of a path, that are taken into another one."""
+MOST_OPTIONAL = 8
+"""The most symbols of a path with options that is written as a union of paths without."""
 MOST_PERMUTED = 3
 """The most columns of a condition, or of a union, that are tried in every order."""
 
@@ -298,9 +300,12 @@ def _of_regex(path: Regex, leaves: Mapping[str, Form]) -> Form:
 def _without_options(parts: Sequence[Regex]) -> list[Regex] | None:
     """A concatenation as alternatives whose parts accept no empty word; None if there are many.
 
-    ``a·b*`` is ``a | a·b+``; the alternative of no part is left out, as no PATH reports it.
+    ``a·b*`` is ``a | a·b+``; the alternative of no part is left out, as no PATH reports it. Options
+    within options, as in ``a·(b·(c·d?)?)?``, have alternatives for each, of as many parts.
     """
     if sum(map(regex.nullable, parts)) > MOST_PERMUTED:
+        return None
+    if sum(1 for part in parts for _ in regex.symbols(part)) > MOST_OPTIONAL:
         return None
     words: list[list[Regex]] = [[]]
     for part in parts:

@@ -71,6 +71,7 @@ PLANNED: Mapping[str, str] = {
     + ".",
     "repeats of repeats": "Answer(x, y) <- x ((a{8}){8}) y.",
     "optional repeats": "Answer(x, y) <- x ((a{0,9}){0,9}) y.",
+    "options within options": "Answer(x, y) <- x a{0,60} y.",
     "brackets": "Answer(x, y) <- x " + "(" * 300 + "a|b" + ")" * 300 + " y.",
     "stars of stars": "Answer(x, y) <- x " + "(" * 90 + "a/b?" + ")*" * 90 + " y.",
     "many states": "Answer(x, y) <- x (a|b)*/a/(a|b){9} y.",
