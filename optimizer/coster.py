@@ -148,19 +148,8 @@ class Coster(MemoListener):
             return choice
         placing = id(choice), divided, result_divided, coalesced
         known = self._placed.get(placing)
-        if known is None:
-            placed = self._newly_placed(choice, group, divided, result_divided, coalesced)
-            known = self._placed[placing] = (choice, placed)
-        return known[1]
-
-    def _newly_placed(
-        self,
-        choice: Choice,
-        group: GroupId,
-        divided: tuple[float, ...],
-        result_divided: float,
-        coalesced: tuple[bool, ...],
-    ) -> Choice:
+        if known is not None:
+            return known[1]
         costed = self._costed(choice.operator, group, choice.inputs, coalesced)
         if self.parallelism > 1:
             inputs = zip(costed.inputs, divided, strict=True)
@@ -169,7 +158,9 @@ class Coster(MemoListener):
                 tuple([rows.share(over) for rows, over in inputs]),
             )
         local = self.cost_model.cost(choice.operator, *costed)
-        return choice._replace(local=local, costed=costed)
+        placed = choice._replace(local=local, costed=costed)
+        self._placed[placing] = choice, placed
+        return placed
 
     def enforcer(
         self,

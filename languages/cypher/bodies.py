@@ -196,9 +196,8 @@ class Body:
         leader = self._leaders()
         of_atoms = {leader(name) for name in self.bindings()}
         self.check_labels({name for name in self.unlabelled if leader(name) in of_atoms})
-        parts = (*self._parts(read), *self._properties(read, leader, at))
-        bound = {leader(name) for name in self.bindings()}
-        bound |= {of.name for p in parts for of in p.own if isinstance(of, Variable)}
+        parts = (*self._parts(read), *self._properties(read, leader, of_atoms, at))
+        bound = of_atoms | {of.name for p in parts for of in p.own if isinstance(of, Variable)}
         edges = {**named_edges(self.atoms)}
         for of in (*read, *(Variable(v) for n in self.negated for v in n.variables)):
             if isinstance(of, Variable) and of.name not in edges and leader(of.name) not in bound:
@@ -260,13 +259,16 @@ class Body:
             yield OptionalPart(head, (*keys, *properties), len(shared), at)
 
     def _properties(
-        self, read: list[Variable | rq.Property], leader: Callable[[str], str], at: Location
+        self,
+        read: list[Variable | rq.Property],
+        leader: Callable[[str], str],
+        of_atoms: Set[str],
+        at: Location,
     ) -> Iterator[OptionalPart]:
         """The parts with the properties of nodes to which no atom gives a label; adds their rules.
 
         A node without rows that have the property has none, as in Cypher.
         """
-        of_atoms = {leader(name) for name in self.bindings()}
         labelled = {leader(name) for name in self._labelled()}
         edges = named_edges(self.atoms)
         known: set[tuple[str, str]] = set()
