@@ -106,7 +106,7 @@ def _least(graph: _Graph, stopped: Callable[[], bool]) -> _Plan:
     sets = (), graph.scans, graph.reusable, graph.indexes, (*graph.reusable, *graph.indexes)
     plans = {free: graph.plan(free) for free in map(frozenset, sets)}
     free, best = min(plans.items(), key=lambda one: one[1].cost)
-    begun = [*plans.values(), _improved(graph, free, best, over)]
+    begun = graph.different([*plans.values(), _improved(graph, free, best, over)])
     return min((_exchanged(graph, plan, over) for plan in begun), key=attrgetter("cost"))
 
 
@@ -290,6 +290,7 @@ class _Graph:
         node: dict[int, int] = {}
         numbers: dict[tuple[PhysicalOperator, tuple[int, ...]], int] = {}
         nodes: list[tuple[PhysicalOperator, tuple[int, ...], tuple[float, ...]]] = []
+        indexed: list[int] = []
         total = 0.0
         for k in reached:
             one = taken[k]
@@ -299,8 +300,12 @@ class _Graph:
                 numbers[key] = len(nodes)
                 nodes.append((*key, one.saved))
                 total += one.local
+                if one.saved:
+                    indexed += key[1]
             node[k] = numbers[key]
-        return total - sum(saved_by_sharing(nodes)) if self.indexes else total
+        if len(indexed) == len(set(indexed)):
+            return total  # no two joins read one input
+        return total - sum(saved_by_sharing(nodes))
 
     @staticmethod
     def _reached(root: int, taken: Sequence[_Priced | None]) -> list[int] | None:
@@ -323,6 +328,14 @@ class _Graph:
                     taken = [*plan.taken]
                     taken[k] = one
                     yield _Plan(self._shared_cost(plan.root, taken), plan.root, taken)
+
+    def different(self, plans: Iterable[_Plan]) -> list[_Plan]:
+        """The plans without those that take the same alternatives as an earlier one."""
+        first: dict[tuple[int, ...], _Plan] = {}
+        for plan in plans:
+            reached = self._reached(plan.root, plan.taken) or ()
+            first.setdefault(tuple([id(plan.taken[k]) for k in reached]), plan)
+        return list(first.values())
 
     def by_cost(self, best: _Plan) -> list[int]:
         """The reusable goals, those of the dearest trees first, and the indexes."""

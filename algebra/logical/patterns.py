@@ -226,21 +226,34 @@ def canonical_regex(
 
     if _is_numbered(r, inputs):
         return r, inputs
+    ordered = sorted(set(inputs))
+    rank = {i: k for k, i in enumerate(ordered)}
+    canonical, read = _over_ranks(r, tuple([rank[i] for i in inputs]))
+    return canonical, tuple([ordered[k] for k in read])
 
-    def to_input(s: regex.Symbol) -> regex.Regex:
+
+@lru_cache(maxsize=4096)
+def _over_ranks(
+    r: regex.Regex, ranks: tuple[int, ...]
+) -> tuple[regex.Regex | None, tuple[int, ...]]:
+    """The canonical regex over inputs of which only the order matters, and the ranks that it reads.
+
+    Each memo has the same paths over inputs of other numbers in one order.
+    """
+
+    def to_rank(s: regex.Symbol) -> regex.Regex:
         assert isinstance(s.ref, int)
-        return regex.Symbol(int(inputs[s.ref]), s.inverse)
+        return regex.Symbol(ranks[s.ref], s.inverse)
 
-    over_inputs = regex.nonempty(regex.substitute(r, to_input))
-    if isinstance(over_inputs, regex.Nothing):
+    over_ranks = regex.nonempty(regex.substitute(r, to_rank))
+    if isinstance(over_ranks, regex.Nothing):
         return None, ()
-    order = regex.refs(over_inputs)
-    by_value = {int(i): i for i in inputs}
+    order = regex.refs(over_ranks)
     number = {ref: k for k, ref in enumerate(order)}
     # Renumbering may not re-sort an alternation (that order would then depend on
     # itself), so the tree is rebuilt as it stands.
-    renumbered = _relabelled(over_inputs, lambda s: regex.Symbol(number[s.ref], s.inverse))
-    return renumbered, tuple(by_value[int(ref)] for ref in order)
+    renumbered = _relabelled(over_ranks, lambda s: regex.Symbol(number[s.ref], s.inverse))
+    return renumbered, tuple([int(ref) for ref in order])
 
 
 def _is_numbered(r: regex.Regex, inputs: tuple[I, ...]) -> bool:

@@ -59,6 +59,10 @@ STEPS = 400_000
 """The steps of all estimates of a query."""
 SHARE = 8
 """An estimate takes at most the remaining steps divided by this."""
+FEWEST_STEPS = 12_000
+"""The fewest steps of an estimate: with less, most of them would end without a result."""
+WORTHWHILE = 4
+"""How many times as many values as the first sample the second has at least, unless it has all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +244,8 @@ class Sampler:
         if any(part != relation and self.estimate(part) is None for part in parts_of(relation)):
             # The evaluation would take more steps than that of the part did.
             return None
+        if self.steps.left < SHARE * FEWEST_STEPS:
+            return None
         if self._snapshot is None:
             samples = _samples_of(self.catalog, self.scans)
             self._snapshot = snapshot_of(samples, self.scans, self.points).of_query(self._masks)
@@ -264,7 +270,7 @@ class Sampler:
         drawn, probability = draw(sizes, FEW_VALUES, self.seed)
         rows = evaluation.rows(relation, column, values[drawn])
         most = _affordable(len(drawn), evaluation.steps)
-        if most > len(drawn) < len(values):
+        if most > min(WORTHWHILE * len(drawn), len(values) - 1) and len(drawn) < len(values):
             size = most if most >= len(values) else min(most, MOST_VALUES)
             more, chance = draw(sizes, size, self.seed + 1)
             # The first sample stands if the values of the second need too many steps.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 from math import comb, factorial, inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from bench import (
     first_result,
     kernels,
     paired,
+    planning,
     search,
     semi_joins,
     shared_indexes,
@@ -24,8 +26,10 @@ from bench import (
     simple_paths,
     top_k,
 )
+from bench.corpus import cut_of
 from bench.measuring import Spread, timed
 from bench.queries import TABLE_4_2, TABLE_5_1, cases
+from bench.regret.measure import catalog_of as regret_catalog_of
 from bench.running import measured
 from bench.streams import DAY, Uniform, catalog_of, files, load, slides
 from headrace.executor.local import run_plan
@@ -278,3 +282,14 @@ def test_times_until_the_first_result_are_compared_within_a_round() -> None:
     table = first_result.table_of(firsts, ["map"])
     ratios = list(table.columns[-1].cells)
     assert ratios == ["0.92 (0.83-1.00)", "1.00 (1.00-1.00)"]
+
+
+def test_planning_is_timed_with_and_without_the_sample(tmp_path: Path) -> None:
+    cut = cut_of("mathoverflow", None, 6_000)
+    assert cut is not None
+    cut.write(tmp_path)
+    catalog = regret_catalog_of(tmp_path, cut.time_unit)
+    rows = list(islice(planning.planned_queries(cut, catalog, 1), 3))
+    assert [row.query for row in rows] == ["Table 4.2 Q1", "Table 4.2 Q2", "Table 4.2 Q3"]
+    assert all(row.estimates > 0 and row.sampling > 0 for row in rows)
+    assert planning.shown(rows).row_count == 3
