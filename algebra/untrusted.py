@@ -106,33 +106,37 @@ def refuse_values(document: object) -> None:
         DocumentError: if it nests too deep, or holds a string that is too long or no text, a
             number beyond 64 bits, or a value that JSON does not have.
     """
-    pending: list[tuple[object, int]] = [(document, 0)]
-    while pending:
-        value, depth = pending.pop()
+    level: list[object] = [document]
+    depth = 0
+    while level:
         if depth > DEEPEST_DOCUMENT:
             raise DocumentError(_TOO_DEEP)
-        match value:
-            case bool() | None:
-                pass
-            case str():
+        below: list[object] = []
+        for value in level:
+            if isinstance(value, str):
                 _refuse_string(value)
-            case int():
+            elif isinstance(value, dict):
+                below.extend(value)
+                below.extend(value.values())
+            elif isinstance(value, list | tuple):
+                below.extend(value)
+            elif isinstance(value, int):  # or a boolean
                 if not _SMALLEST <= value <= _LARGEST:
                     raise DocumentError("it holds an integer beyond 64 bits")
-            case float():
+            elif isinstance(value, float):
                 if not math.isfinite(value):
                     raise DocumentError(f"it holds {value}, which is not JSON")
-            case dict():
-                pending.extend((part, depth + 1) for pair in value.items() for part in pair)
-            case list() | tuple():
-                pending.extend((part, depth + 1) for part in value)
-            case _:
+            elif value is not None:
                 raise DocumentError(f"it holds a {type(value).__name__}, which is not JSON")
+        level = below
+        depth += 1
 
 
 def _refuse_string(value: str) -> None:
     if len(value) > LONGEST_STRING:
         raise DocumentError(f"it holds a string of more than {LONGEST_STRING:,} characters")
+    if value.isascii():
+        return
     try:
         value.encode()
     except UnicodeEncodeError as error:

@@ -13,7 +13,7 @@ stream continued.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Final, Protocol, runtime_checkable
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,11 +35,10 @@ def new_tally() -> Tally:
     return np.zeros(2, np.float64)
 
 
-@runtime_checkable
-class Coalescing(Protocol):
-    """An operator that counts how much validity each of its rows adds."""
-
-    tally: Tally
+def tally_of(operator: object) -> Tally | None:
+    """The tally of an operator that counts how much validity each of its rows adds."""
+    tally: Tally | None = getattr(operator, "tally", None)
+    return tally
 
 
 @dataclass(frozen=True, slots=True)

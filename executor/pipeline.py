@@ -31,10 +31,10 @@ from ..algebra.plan_parts import PlanError
 from ..algebra.properties import Cells
 from .batch import FOREVER, Batch, IntArray, merged
 from .cells import codes_in_cells
-from .counters import ADDED_VALIDITY, DROPPED, Coalescing, Counters, Tally, Work
+from .counters import ADDED_VALIDITY, DROPPED, Counters, Tally, Work, tally_of
 from .dictionary import Dictionary
 from .kernels.compiling import seconds_compiling
-from .operators.base import Operator, Store, TimeDriven, WithOpenRows
+from .operators.base import Operator, Store, TimeDriven, time_driven, with_open_rows
 from .operators.build import Site, build
 from .operators.path_with_deletions import PathWithDeletions
 from .operators.retraction import RetractOperator
@@ -103,13 +103,12 @@ class _Node:
 
     def __post_init__(self) -> None:
         operator = self.operator
-        self.needs_call = isinstance(operator, RewindowOperator)
-        if isinstance(operator, TimeDriven):
-            self.time_driven, self.needs_call = operator, True
+        self.time_driven = time_driven(operator)
+        self.needs_call = self.time_driven is not None or isinstance(operator, RewindowOperator)
         if isinstance(operator, RetractOperator):
             self.retract = operator
-        if isinstance(operator, Coalescing) and not isinstance(operator, PathWithDeletions):
-            self.tally = operator.tally
+        if not isinstance(operator, PathWithDeletions):
+            self.tally = tally_of(operator)
 
 
 class Pipeline:
@@ -171,8 +170,8 @@ class Pipeline:
             )
             self._retention = max(self._retention, node.operator.retention())
         self._retention += sum(node.operator.lookback for node in nodes)
-        operators = (node.operator for node in self._nodes)
-        self._with_open_rows = next((o for o in operators if isinstance(o, WithOpenRows)), None)
+        open_rows = (with_open_rows(node.operator) for node in self._nodes)
+        self._with_open_rows = next((each for each in open_rows if each is not None), None)
         for output in self._outputs:
             if output not in self._widths:
                 raise PlanError(f"node {output}, an output, is not in the stage")

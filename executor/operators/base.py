@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, Protocol, runtime_checkable
+from typing import Final, Protocol, cast
 
 import numpy as np
 
@@ -50,7 +50,6 @@ class Operator(Store, Protocol):
         ...
 
 
-@runtime_checkable
 class TimeDriven(Operator, Protocol):
     """An operator that emits results when time passes, not only when rows arrive."""
 
@@ -63,7 +62,6 @@ class TimeDriven(Operator, Protocol):
         ...
 
 
-@runtime_checkable
 class WithOpenRows(Operator, Protocol):
     """An operator with result rows whose begin does not follow from the still valid input.
 
@@ -84,6 +82,18 @@ class WithOpenRows(Operator, Protocol):
     def restore_open_rows(self, rows: Batch, now: int) -> None:
         """Restores the open rows of ``now``, after a replay of the input that was valid then."""
         ...
+
+
+# An instance check of a protocol compares all of its members, which takes as long as to build an
+# operator; one method tells these two apart.
+def time_driven(operator: Operator) -> TimeDriven | None:
+    """The operator if the passing of time drives it."""
+    return cast("TimeDriven", operator) if hasattr(operator, "advance") else None
+
+
+def with_open_rows(operator: Operator) -> WithOpenRows | None:
+    """The operator if it has open rows."""
+    return cast("WithOpenRows", operator) if hasattr(operator, "open_row_changes") else None
 
 
 class Stateless:

@@ -14,10 +14,10 @@ import pyarrow as pa
 
 from ...costmodel import Characteristics, CostModel
 from ...executor.batch import FOREVER, Batch, IntArray, merged
-from ...executor.counters import ADDED_VALIDITY, Coalescing, Counters, counters_of
+from ...executor.counters import ADDED_VALIDITY, Counters, counters_of, tally_of
 from ...executor.dictionary import Dictionary
 from ...executor.kernels import rows as kernel
-from ...executor.operators.base import Operator, TimeDriven
+from ...executor.operators.base import Operator, time_driven
 from ...executor.operators.build import Site, build
 from ...executor.operators.coalesce import CoalesceOperator
 from ...executor.partitions import Partition
@@ -118,8 +118,9 @@ def _advance(operator: Operator, batches: Sequence[Batch], now: int) -> Counters
     """Runs a batch of each input as a pipeline does, and counts the results."""
     start = time.thread_time()
     result = operator.process(batches, True)
-    if isinstance(operator, TimeDriven):
-        result = merged([result, operator.advance(now, True)])
+    driven = time_driven(operator)
+    if driven is not None:
+        result = merged([result, driven.advance(now, True)])
     operator.tick(now)
     counted = counters_of(result)
     return Counters(
@@ -131,7 +132,8 @@ def _advance(operator: Operator, batches: Sequence[Batch], now: int) -> Counters
 
 def _added_validity(operator: Operator) -> float | None:
     """The validity that a coalescing operator has counted; None for other operators."""
-    return float(operator.tally[ADDED_VALIDITY]) if isinstance(operator, Coalescing) else None
+    tally = tally_of(operator)
+    return None if tally is None else float(tally[ADDED_VALIDITY])
 
 
 def _characteristics(

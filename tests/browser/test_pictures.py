@@ -65,6 +65,7 @@ def _plan(page: Page, plan: str) -> None:
 
 def _details(page: Page, plan: str) -> None:
     _plan(page, plan)
+    steady(page)  # what is drawn beside the graph in later tasks makes it smaller
     page.get_by_role("button", name=re.compile("^HASH_JOIN ")).first.press("Enter")
     expect(page.get_by_role("article")).to_be_visible()
 

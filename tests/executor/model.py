@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from headrace.algebra.physical import AutomatonPath, HashJoin, MultiwayJoin
 from headrace.executor.batch import Batch
-from headrace.executor.operators.base import Operator, TimeDriven
+from headrace.executor.operators.base import Operator, time_driven
 
 
 class Row(NamedTuple):
@@ -124,8 +124,8 @@ def run(
         parts = [rows[start:end] for rows, start, end in zip(ports, starts, ends, strict=True)]
         batches = [batch_of(part, width) for part, width in zip(parts, widths, strict=True)]
         found += rows_of(operator.process(batches, True))
-        if isinstance(operator, TimeDriven):
-            found += rows_of(operator.advance(cut, True))
+        if (driven := time_driven(operator)) is not None:
+            found += rows_of(driven.advance(cut, True))
         operator.tick(cut)
         starts = ends
     return found

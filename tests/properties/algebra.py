@@ -11,6 +11,7 @@ import re
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import sqlglot
@@ -181,7 +182,7 @@ def rows_of_plan(plan: PhysicalPlan, snapshot: Snapshot) -> set[Row]:
 
 
 def _calculated(values: Sequence[str], rows: set[Row]) -> set[Row]:
-    trees = [sqlglot.parse_one(value, dialect="spark") for value in values]
+    trees = [_parsed(value) for value in values]
     return {tuple(_value(tree, row) for tree in trees) for row in rows}
 
 
@@ -433,9 +434,15 @@ def _holds(sql: str, row: Row) -> bool:
                 return value(node.this) is None
         return compare(SIGNS[type(node)], value(node.this), value(node.expression))
 
+    return true(_parsed(sql)) is True
+
+
+@lru_cache(maxsize=10_000)
+def _parsed(sql: str) -> exp.Expression:
+    """The tree of an expression: one is evaluated over many rows of many plans."""
     tree = sqlglot.parse_one(sql, dialect="spark")
     assert isinstance(tree, exp.Expression)
-    return true(tree) is True
+    return tree
 
 
 def as_written(path: regex.Regex) -> Regex:
