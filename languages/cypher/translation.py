@@ -21,6 +21,7 @@ from .bodies import Body, optional_scope
 from .clauses import Match, Projection, Query, Single, Unwind, With
 from .conditions import hold, match_block
 from .constructed import relationships
+from .distinct_rows import with_distinct
 from .lists import named_lists, without_lists
 from .ordering import with_keys
 from .path_tests import paths_read, paths_returned
@@ -168,8 +169,9 @@ def _single(program: Program, single: Single, head: str) -> Closed:
     pending: list[Match | With | Unwind] = []
     for clause in single.clauses:
         if isinstance(clause, With) and closes(clause.projection):
-            projection = clause.projection
-            limited = projection.limit is not None or bool(projection.order)
+            last = None if start is None else start.clause.projection
+            projection = with_distinct(clause.projection, last, pending)
+            limited = projection.limit is not None or projection.skip is not None
             if limited and not (projection.distinct or is_aggregated(projection)):
                 raise errors.LIMITED_WITH.error(projection.at, "WITH")
             for item in projection.items:

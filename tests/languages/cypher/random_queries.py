@@ -280,11 +280,42 @@ def _after_limit(draw: st.DrawFn, body: Body) -> Texts:
     """A MATCH from the first nodes."""
     key, limit = _key(draw, body), draw(st.integers(1, 2))
     down = draw(st.sampled_from(["", " DESC"]))
-    first = Texts(
-        f"WITH DISTINCT {key} ORDER BY {key}{down} LIMIT {limit}",
-        f"WITH DISTINCT {key} ORDER BY {key}.id{down} LIMIT {limit}",
+    distinct = "DISTINCT " if limit > 1 or draw(st.booleans()) else ""
+    text = f"WITH {distinct}{key} ORDER BY {{}}{down} LIMIT {limit}"
+    return _matched_again(draw, body, key, Texts(text.format(key), text.format(f"{key}.id")), "1")
+
+
+def _after_limit_of_groups(draw: st.DrawFn, body: Body) -> Texts:
+    """A MATCH from the first groups by their counts."""
+    key, limit = _key(draw, body), draw(st.integers(1, 3))
+    down = draw(st.sampled_from(["", " DESC"]))
+    text = f"WITH {key}, count(*) AS n WITH {key}, n + 1 AS m ORDER BY m{down}, {{}} LIMIT {limit}"
+    given = Texts(text.format(key), text.format(f"{key}.id"))
+    return _matched_again(draw, body, key, given, "m")
+
+
+def _unwound_beside_list(draw: st.DrawFn, body: Body) -> Texts:
+    """A MATCH from each node of a list without repeats to another one of it."""
+    key, member = _key(draw, body), _key(draw, body)
+    after = Scope({"x": body.scope.labels[member]}, count=body.scope.count)
+    pattern, needed = draw(patterns(after, 1, start=True, counted=True))
+    last = draw(st.sampled_from(after.nodes))
+    where = Texts(f"{last} IN xs", f"{last}.id IN xs")
+    match = clause_of(
+        draw(st.sampled_from(["MATCH", "OPTIONAL MATCH"])), [pattern], needed, [where]
     )
-    return _matched_again(draw, body, key, first, "1")
+    keys = key if key == member else f"{key}, {member}"
+    grouped = f"WITH {keys}, count(*) AS c WITH {key}, collect({{}}) AS xs UNWIND xs AS "
+    found = _keyed("x", [Texts("count(*)", "count(*)")])
+    parts = (
+        Texts(
+            f"{grouped.format(member)}x",
+            f"{grouped.format(f'{member}.id')}i MATCH (x:N) WHERE x.id = i",
+        ),
+        match,
+        found,
+    )
+    return Texts(" ".join(p.cypher for p in parts), " ".join(p.kuzu for p in parts))
 
 
 def _after_values(draw: st.DrawFn, body: Body) -> Texts:
@@ -325,9 +356,11 @@ ENDINGS: dict[str, tuple[Ending, bool]] = {
     "functions of lists": (_of_lists, True),
     "UNWIND of lists": (_unwound_list, True),
     "in lists": (_in_list, True),
+    "UNWIND beside IN": (_unwound_beside_list, True),
     "first rows": (_first, True),
     "after having": (_after_having, True),
     "after limit": (_after_limit, False),
+    "after limit of groups": (_after_limit_of_groups, True),
     "after values": (_after_values, False),
     "counts of counts": (_counts_of_counts, True),
 }
