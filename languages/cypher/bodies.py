@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from ...algebra.window import Window
 from ..query import regular_query as rq
 from ..query.atoms import Atom, Location, Variable, VertexAtom, variables_of
 from ..query.conditions import named_edges, references, references_in, with_names
@@ -40,6 +41,8 @@ class Body:
         outer: the variables of nodes from around that the body uses.
         unlabelled: the variables of nodes without a label of which properties are read, each with
             the place and the text of the first one.
+        nodes: the variables of the nodes that patterns of the body add, each with the window of its
+            pattern and its place.
         groups: the number of MATCHes so far.
         is_optional: whether the body is that of an OPTIONAL MATCH.
     """
@@ -57,6 +60,7 @@ class Body:
     same: DisjointSets[str] = field(default_factory=DisjointSets)
     outer: set[str] = field(default_factory=set)
     unlabelled: dict[str, tuple[Location, str]] = field(default_factory=dict)
+    nodes: dict[str, tuple[Window | None, Location]] = field(default_factory=dict)
     is_optional: bool = False
     groups: int = 0
 
@@ -172,6 +176,18 @@ class Body:
         """The variables of nodes from around that the atoms bind, in their order."""
         return tuple(v for v in dict.fromkeys(variables_of(self.atoms)) if v in self.outer)
 
+    def bind_nodes(self) -> None:
+        """Adds an atom for each node of the patterns to which no other atom gives a value.
+
+        Such a node stands alone and without a label, or at both ends of a path of no relationships.
+        It is any node of the program, unless it is one from around.
+        """
+        outer = {self.same.leader(name) for name in self.outer}
+        for name, (within, at) in self.nodes.items():
+            is_bound = self._leaders()(name) in self.bindings()
+            if not is_bound and self.same.leader(name) not in outer:
+                self.atoms.append(reading(self.program.any_node(within, at), (name,), at))
+
     def rule(
         self,
         head: str,
@@ -182,11 +198,11 @@ class Body:
         """The rule of the body; adds those of its parts.
 
         Raises:
-            QueryError: E-LATER for a node that nothing but a path of no relationships binds, and
-                for properties of a node without a label that no atom binds.
+            QueryError: E-LATER for a node from around that no atom binds.
         """
         if not self.names:
             raise errors.NO_ROWS.error(at, "RETURN")
+        self.bind_nodes()
         if not self.atoms:
             self.check_labels(set())
             name = next((of.name for _, of in columns if isinstance(of, Variable)), "()")
@@ -226,7 +242,7 @@ class Body:
         """The fault of a variable that no atom binds."""
         if any(self.same.leader(name) == self.same.leader(n) for n in self.names - {name}):
             return errors.ZERO_HOPS
-        return errors.ANY_NODE if self.around is None else errors.DEEP_EXISTS
+        return errors.DEEP_EXISTS
 
     def _leaders(self) -> Callable[[str], str]:
         """The variable that stands for each; one that an atom binds in each set of equal ones."""

@@ -100,9 +100,6 @@ NO_ROWS = Fault("E-SYNTAX", "a query reads a pattern first", "begin with MATCH (
 
 UNBOUND = Fault("E-SAFE", "no pattern binds it", "name it in a MATCH before")
 REBOUND = Fault("E-SYNTAX", "the name is bound already", "choose another name")
-ANY_NODE = later(
-    "a node without a label, a relationship or properties is", "say what it is, as (a:Person)"
-)
 UNKNOWN_LABELS = later(
     "a property of a node without a label or a relationship in this pattern is",
     "write the label, as (a:Person), or give the node a relationship",

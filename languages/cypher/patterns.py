@@ -103,11 +103,11 @@ class _Adding:
         """The variable of a node, with atoms for its labels."""
         body = self.body
         if node.variable is None:
-            known = Node(body.new(None))
+            known = self._new_node(node)
         elif body.bound(node.variable) is None:
             if not self.block.new:
                 raise errors.INNER_NEW.error(node.variable.at, node.variable.text)
-            known = Node(body.new(node.variable))
+            known = self._new_node(node)
             body.scope[node.variable.text] = known
         else:
             known = body.node(node.variable)
@@ -116,6 +116,11 @@ class _Adding:
         for label in node.labels:
             known = body.with_label(known, label.text, label.at)
         return known.variable
+
+    def _new_node(self, node: NodeText) -> Node:
+        name = self.body.new(node.variable)
+        self.body.nodes[name] = (self.block.within, node.at)
+        return Node(name)
 
     def _part(self, part: Part, names: Sequence[str]) -> None:
         """Adds the relationships between the nodes of a part."""

@@ -46,6 +46,7 @@ class Program:
         leaves: the labels under windows of their own, by predicate.
         created: the predicate of each type of relationships that the query constructs.
         of_nodes: the predicate of each property of nodes of any label.
+        any_nodes: the predicate of all nodes, by the window of their relationships.
         has_unit: whether any window is written with a unit.
     """
 
@@ -59,6 +60,7 @@ class Program:
     leaves: dict[str, Leaf] = field(default_factory=dict)
     created: dict[str, str] = field(default_factory=dict)
     of_nodes: dict[str, str] = field(default_factory=dict)
+    any_nodes: dict[Window | None, str] = field(default_factory=dict)
     has_unit: bool = False
     _number: int = 0
 
@@ -103,6 +105,20 @@ class Program:
         rule = Rule(self.of_nodes[name], columns, body, at, (known,), (("value", of),))
         self.add(rule)
         return rule.head
+
+    def any_node(self, within: Window | None, at: Location) -> str:
+        """The predicate of all nodes: those with a row of any label or with a relationship.
+
+        ``within`` is the window of the relationships; None for that of the program.
+        """
+        if within not in self.any_nodes:
+            head = self.any_nodes[within] = self.fresh("node")
+            node, other = Variable("node"), Variable("other")
+            steps = self.steps((), within, either=False)
+            self.add(Rule(head, ("node",), (VertexAtom(ANY_VERTEX_LABEL, node, at),), at))
+            for ends in ((node, other), (other, node)):
+                self.add(Rule(head, ("node",), (EdgeAtom(steps, *ends, at),), at))
+        return self.any_nodes[within]
 
     def length(self, written: Length) -> Window:
         """The window of a length, which slides by one tick.

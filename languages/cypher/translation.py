@@ -251,10 +251,12 @@ def _clause(
     if not clause.is_optional:
         match_block(body, block)
         return
+    body.bind_nodes()
     if not body.atoms:
         raise errors.FIRST_OPTIONAL.error(clause.at, "OPTIONAL MATCH")
     inside = body.inner(None, counted=body.counted, is_optional=True)
     match_block(inside, replace(block, returned=frozenset()))
+    inside.bind_nodes()
     if not inside.shared():
         raise errors.LONE_OPTIONAL.error(clause.at, "OPTIONAL MATCH")
     added: dict[str, Bound] = optional_scope(inside)

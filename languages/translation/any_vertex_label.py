@@ -2,12 +2,13 @@
 
 In: rules, of which some have an atom of :data:`~headrace.languages.query.atoms.ANY_VERTEX_LABEL`.
 Out: in place of such a rule, one for each label of vertices that has the properties that the rule
-reads of the vertex.
+reads of the vertex. A rule that reads no properties has none in a catalog without vertices, if its
+head has other rules.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ...catalog.model import Catalog
@@ -24,8 +25,20 @@ def with_labels_of_vertices(query: RegularQuery, catalog: Catalog) -> RegularQue
     Raises:
         QueryError: E-UNKNOWN for a property that no vertices have.
     """
-    rules = [one for rule in query.rules for one in _of_labels(rule, catalog)]
-    return replace(query, rules=tuple(rules))
+    has_vertices = any(stream.vertices for stream in catalog.streams.values())
+    rules = query.rules if has_vertices else _without_vertices(query.rules)
+    return replace(query, rules=tuple(one for rule in rules for one in _of_labels(rule, catalog)))
+
+
+def _without_vertices(rules: Sequence[Rule]) -> Sequence[Rule]:
+    """The rules but for those of a vertex of any label, whose head has other rules."""
+
+    def is_empty(rule: Rule) -> bool:
+        atoms = [atom for atom in rule.body if isinstance(atom, VertexAtom)]
+        return any(one.predicate == ANY_VERTEX_LABEL and not _read(rule, one) for one in atoms)
+
+    others = {rule.head for rule in rules if not is_empty(rule)}
+    return [rule for rule in rules if rule.head not in others or not is_empty(rule)]
 
 
 def _of_labels(rule: Rule, catalog: Catalog) -> Iterator[Rule]:

@@ -105,8 +105,12 @@ def patterns(
     paths: bool = True,
     counted: bool = False,
     named: bool = True,
+    zero: bool = False,
 ) -> tuple[Texts, list[str]]:
-    """A pattern, and the conditions that Kuzu needs beside it; ``start``: from a known node."""
+    """A pattern, and the conditions that Kuzu needs beside it.
+
+    It begins with ``start`` at a known node, and with ``zero`` may have paths of no relationships.
+    """
     links: list[Link] = []
     has_path = False
     length = draw(st.integers(1, most))
@@ -141,8 +145,11 @@ def patterns(
             if rest:
                 types = (draw(st.sampled_from(rest)),)
                 ends: list[tuple[int, int | None]] = [(1, 2), (2, 2), (1, 3), (1, 1)]
+                ends += [(0, 1), (0, 2)] * zero
                 hops = draw(st.sampled_from(ends if counted else [*ends, (1, None), (2, 3)]))
                 has_path = True
+                if hops[0] == 0:
+                    conditions.append(is_there(left))
         elif has_path:
             of_path = next(link.types for link in links if link.hops is not None)
             types = tuple(one for one in ("K", "L") if one not in of_path)
@@ -168,6 +175,22 @@ def patterns(
             pair = (link.right, link.left) if turned else (link.left, link.right)
             scope.ends[link.name] = pair
     return Texts(said, kuzu), conditions
+
+
+def is_there(node: str) -> str:
+    """The condition for Kuzu that a node has a label or a relationship."""
+    return f"({node}.Person OR {node}.City OR EXISTS {{ MATCH ({node})-[:K|L]-(:N) }})"
+
+
+@st.composite
+def lone_nodes(draw: st.DrawFn, scope: Scope) -> tuple[Texts, list[str]]:
+    """A node without a label and a relationship, as a pattern, and the conditions of Kuzu."""
+    name = f"n{scope.number()}"
+    scope.labels[name] = None
+    age = draw(st.sampled_from([None, None, 1, 2]))
+    if age is None:
+        return Texts(f"({name})", f"({name}:N)"), [is_there(name)]
+    return Texts(f"({name} {{age: {age}}})", f"({name}:N)"), [is_there(name), f"{name}.age = {age}"]
 
 
 @st.composite

@@ -12,6 +12,7 @@ from tests.languages.cypher.drawing import (
     Texts,
     clause_of,
     conditions_over,
+    lone_nodes,
     mixed_tests,
     patterns,
     returned,
@@ -47,7 +48,12 @@ def bodies(draw: st.DrawFn, *, counted: bool) -> Body:
     body = Body(scope)
     sizes = draw(st.sampled_from([(1,), (2,), (3,), (1, 1), (2, 1)]))
     for number, most in enumerate(sizes):
-        pattern, needed = draw(patterns(scope, most, start=number > 0, counted=counted))
+        if number == 0 and draw(st.integers(0, 7)) == 0:
+            pattern, needed = draw(lone_nodes(scope))
+        else:
+            pattern, needed = draw(
+                patterns(scope, most, start=number > 0, counted=counted, zero=True)
+            )
         where = []
         if draw(st.booleans()):
             where.append(draw(conditions_over(scope)))

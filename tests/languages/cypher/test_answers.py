@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from tests.languages.cypher.streams import Graph, Node, Relationship, Row, reports, snapshots
+from headrace.catalog.model import Catalog
+from headrace.executor import local
+from tests.languages.cypher.streams import (
+    Graph,
+    Node,
+    Relationship,
+    Row,
+    catalog,
+    planned,
+    reports,
+    rows_of,
+    snapshots,
+)
 
 GRAPH = Graph(
     (Node(1, ("Person",), 30), Node(2, ("Person",)), Node(3, ("City",), 5)),
@@ -25,6 +37,11 @@ AT_5: dict[str, list[Row]] = {
         (2, 2, 7),
         (3, 2, 8),
     ],
+    # A node alone is there once, however many relationships it has.
+    "MATCH (n) RETURN n, n.age AS age": [(1, 30), (2, None), (3, 5)],
+    "MATCH (n) WHERE NOT (n)-[:L]-() RETURN count(*) AS n": [(1,)],
+    "MATCH (n), (a)-[:K]->(b) RETURN count(*) AS n": [(12,)],
+    "MATCH (a)-[:K*0..1]->(b) RETURN a, count(*) AS n": [(1, 3), (2, 2), (3, 2)],
     "MATCH (a)-[:K]->(b) WITH a RETURN a, count(*) AS n": [(1, 2), (2, 1), (3, 1)],
     "MATCH (a)-[:K]->(b) WITH DISTINCT a, b RETURN a, count(*) AS n": [(1, 1), (2, 1), (3, 1)],
     "MATCH (a)-[r:K]->() RETURN count(r) AS n, avg(r.w) AS mean": [(4, 3.75)],
@@ -250,3 +267,15 @@ def test_each_match_has_its_own_window() -> None:
 def test_a_path_is_a_column_by_any_of_its_names(query: str) -> None:
     rows = snapshots(registered(query), GRAPH)[5]
     assert rows == [(2, 1, '[[2,"L",1]]')]
+
+
+@pytest.mark.parametrize("streams", [("s",), ("people", "places"), ("s", "people")])
+def test_a_node_alone_is_one_of_the_streams_that_there_are(streams: tuple[str, ...]) -> None:
+    known = catalog().streams
+    query = "FROM STREAM s WITH WINDOW RANGE 6 " * ("s" in streams) + "MATCH (n) RETURN n"
+    (plan,) = planned(
+        f"REGISTER QUERY q {{ {query} }}", Catalog({name: known[name] for name in streams})
+    )
+    rows = [row for row in rows_of(GRAPH) if {*row[4:5]} <= {*streams}]
+    found = {result.bindings for result in local.run_plan(plan, rows, 3)}
+    assert found == {(node,) for row in rows for node in (row[0], row[1])}

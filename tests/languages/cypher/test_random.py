@@ -11,6 +11,7 @@ import pytest
 from hypothesis import event, given, note
 from hypothesis import strategies as st
 
+from headrace.languages import parse
 from headrace.planning.errors import InvalidQueryError
 from tests.languages.cypher.drawing import Texts, graphs
 from tests.languages.cypher.kuzu_engine import Engine
@@ -75,7 +76,7 @@ def said(query: Texts, rows: Iterable[Row]) -> list[Row]:
 def events_of(query: str, graph: Graph) -> set[int]:
     """The instants at which a relationship of the query's types arrives."""
     types = {type_ for type_ in EDGE_LABELS if re.search(rf"[:|]{type_}\b", query)}
-    if re.search(r"\[\w*[*\]]", query):  # a relationship of any type
+    if parse(query, "cypher").label_sets:  # relationships of any type, or nodes at their ends
         types = set(EDGE_LABELS)
     return {one.ts for one in graph.relationships if one.type in types}
 
