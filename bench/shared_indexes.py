@@ -49,6 +49,7 @@ QUERIES = {
     "a triangle": "Answer(x, y, z) <- a2q(x, y), a2q(y, z), a2q(z, x)",
     "a 4-clique": "Answer(x, y, z, w) <- a2q(x, y), a2q(x, z), a2q(x, w), a2q(y, z), "
     "a2q(y, w), a2q(z, w)",
+    "both directions": "Answer(x, y) <- a2q(x, y), a2q(y, x)",
     "co-answerers": "Answer(x, y, z) <- a2q(x, y), a2q(z, y)",
     "three answers": "Answer(x, y, z, w) <- a2q(x, y), a2q(x, z), a2q(x, w)",
     "three answers, in order": "Answer(x, y, z, w) <- a2q(x, y), a2q(x, z), a2q(x, w), y < z, "

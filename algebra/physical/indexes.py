@@ -25,7 +25,8 @@ class IndexForm(NamedTuple):
 
     Attributes:
         width: the number of columns.
-        keys: the columns by which rows are looked up.
+        keys: the columns by which rows are looked up, in ascending order: the order in which a
+            join names them is no property of the index.
         horizon: the time until which rows are held, if that may be before their expiry.
         is_bag: whether each copy of a row can be taken back.
     """
@@ -41,14 +42,13 @@ def index_forms(operator: PhysicalOperator) -> tuple[IndexForm, ...]:
     """The index of each input of an operator; empty for an operator that shares none."""
     if not isinstance(operator, HashJoin):
         return ()
-    left, right = operator.bindings
-    shared = [v for v in left if v in right]
+    shared = frozenset(operator.bindings[0]).intersection(operator.bindings[1])
     horizons = operator.horizon or (None, None)
     return tuple(
         [
             IndexForm(
                 len(binding),
-                tuple([binding.index(v) for v in shared]),
+                tuple([column for column, v in enumerate(binding) if v in shared]),
                 horizon,
                 operator.update_pattern is not None,
             )

@@ -9,6 +9,9 @@ a retraction of a row retracts the row's results.
 A side may read an index that other joins read, too (:mod:`headrace.executor.kernels.shared_index`).
 If both sides read one index, each row is joined first as a row of the left side with the rows
 before it, then as a row of the right side with the rows up to itself.
+
+An index has the columns of its key in its own order. A row of the other side is looked up with its
+columns in that order, so the two sides may hash the same values in different orders.
 """
 
 from __future__ import annotations
@@ -40,6 +43,8 @@ class Side(NamedTuple):
     Attributes:
         held: the rows held, indexed by the variables that both sides bind.
         input: the arriving rows.
+        sought: the columns of an arriving row that are compared with the key columns of the other
+            side's index, in the order of that index.
         until: the time until which each arriving row is held: its expiry or earlier.
         sources: for each output column the column of an arriving row, or -1 - c for column c of
             its partner.
@@ -50,6 +55,7 @@ class Side(NamedTuple):
 
     held: Rows
     input: Input
+    sought: IntArray
     until: IntArray
     sources: IntArray
     checks: IntArray
@@ -62,10 +68,10 @@ def _is_shared(side: Side) -> bool:
 
 
 @kernel
-def _find_first(h: IntArray, side: Side, i: int, other: Rows, key_hash: int) -> None:
+def _find_first(h: IntArray, side: Side, i: int, other: Rows) -> None:
     """Finds the first partner of a row."""
-    columns, key_columns = side.input.columns, side.held.key_columns
-    h[PARTNER] = first_of(other, columns, i, key_columns, key_hash)
+    columns, sought = side.input.columns, side.sought
+    h[PARTNER] = first_of(other, columns, i, sought, hash_in(columns, i, sought))
     h[MET] = 0
 
 
@@ -79,7 +85,6 @@ def _enter(h: IntArray, side: Side, i: int, other: Rows) -> bool:
     h[BEFORE] = 0
     if _is_shared(side) and side.log[CHANGED, i] == NOTHING:
         return False
-    key_hash = hash_in(columns, i, held.key_columns)
     if _is_shared(side):
         h[BEFORE] = expiry_before(held, side.log, i)
         repeat(held, exp, side.log, i)
@@ -89,10 +94,11 @@ def _enter(h: IntArray, side: Side, i: int, other: Rows) -> bool:
         elif bag.take(held, columns, i, ~exp) == EMPTY:
             return False
     elif side.until[i] > ts:
+        key_hash = hash_in(columns, i, held.key_columns)
         h[BEFORE] = insert(held, columns, i, exp, side.until[i], key_hash)
         if h[BEFORE] >= exp:
             return False
-    _find_first(h, side, i, other, key_hash)
+    _find_first(h, side, i, other)
     return True
 
 
@@ -160,9 +166,8 @@ def _advance_one(h: IntArray, left: Side, right: Side, entries: IntArray, out: I
             return DONE
         h[LEFT_ROW] += 1
         if left.log[CHANGED, i] != NOTHING:
-            key_hash = hash_in(batch.columns, i, held.key_columns)
             h[BEFORE] = expiry_before(held, left.log, i)
-            _find_first(h, left, i, held, key_hash)
+            _find_first(h, left, i, held)
             h[IN_WORK] = FROM_LEFT
 
 

@@ -83,9 +83,13 @@ class JoinOperator(Holding):
         self._dictionary = dictionary or Dictionary()
         self._pairing = Pairing(join, self._dictionary)
         self._horizons = join.horizon or (None, None)
+        of_left, of_right = index_forms(join)
+        left, right = join.bindings
+        self._left_sought = _sought(left, right, of_right.keys)
+        self._right_sought = _sought(right, left, of_left.keys)
         self._left, self._right = (
             new_index(form) if index is None else index
-            for form, index in zip(index_forms(join), shared, strict=True)
+            for form, index in zip((of_left, of_right), shared, strict=True)
         )
         self._stores = tuple(
             [side for side in (self._left, self._right) if not isinstance(side, SharedIndex)]
@@ -116,6 +120,7 @@ class JoinOperator(Holding):
                 kernel.Side(
                     left.arrays,
                     left_rows,
+                    self._left_sought,
                     left_until,
                     pairing.left_sources,
                     pairing.left_checks,
@@ -124,6 +129,7 @@ class JoinOperator(Holding):
                 kernel.Side(
                     right.arrays,
                     right_rows,
+                    self._right_sought,
                     right_until,
                     pairing.right_sources,
                     pairing.right_checks,
@@ -168,6 +174,11 @@ def held_until(batch: Batch, horizon: Horizon | None, dictionary: Dictionary) ->
     last = np.where(times < FOREVER - max(bound, 0) - 1, times, FOREVER - max(bound, 0) - 1)
     until = np.where(is_integer, np.minimum(batch.exp, last + bound + 1), batch.exp)
     return np.require(until, np.int64, ["C", "W"])
+
+
+def _sought(own: tuple[int, ...], other: tuple[int, ...], keys: tuple[int, ...]) -> IntArray:
+    """The columns of a side that bind the variables of the other side's key columns ``keys``."""
+    return np.array([own.index(other[column]) for column in keys], np.int64)
 
 
 def _sources(output: Sequence[int], own: tuple[int, ...], other: tuple[int, ...]) -> IntArray:

@@ -1,7 +1,7 @@
 """Indexes that several joins of a stage read, each held once.
 
 In: the operators of a stage with their inputs. Out: an index for each input that two or more sides
-of HASH_JOINs read by the same key.
+of HASH_JOINs read by the same key, whatever the order in which the joins name its columns.
 
 Each join reads a batch as if the index were its own (:mod:`..kernels.shared_index`): the state that
 it meets has the rows up to the one that it works on. Expired rows leave the index between two

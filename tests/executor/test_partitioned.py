@@ -64,6 +64,10 @@ TWO_LEVELS = several((SCAN_A, ()), (KERNEL, (0,)), (EVERYWHERE, (1,)), (PLUS, (2
 SHARED = several((SCAN_A, ()), (KERNEL, (0,)), (EVERYWHERE, (1,)), (PLUS, (2,)), (BY_1, (3,)),
                  (HashJoin(((0, 1), (1, 2)), (0, 2)), (4, 3)), (BY_0, (5,)), (Coalesce(), (6,)),
                  (MergeUnion(), (7, 3)), (Coalesce(), (8,)))  # fmt: skip
+TWO_ORDERS = several((SCAN_A, ()), (KERNEL, (0,)), (BY_0, (1,)), (SCAN_B, ()), (KERNEL, (3,)),
+                     (BY_0, (4,)), (BY_1, (4,)), (HashJoin(((0, 1), (0, 1)), (0, 1)), (2, 5)),
+                     (HashJoin(((0, 1), (1, 0)), (0, 1)), (6, 2)), (MergeUnion(), (7, 8)),
+                     (BY_0, (9,)), (Coalesce(), (10,)), partitions=3)  # fmt: skip
 LATE_COPIES = several((SCAN_A, ()), (KERNEL, (0,)), (BY_0, (1,)), (Coalesce(), (2,)),
                       (EVERYWHERE, (3,)), (BY_1, (3,)), (Coalesce(), (5,)), (BY_0, (6,)),
                       (CHAIN, (7, 4)))  # fmt: skip
@@ -80,6 +84,7 @@ WRITTEN = {
     "filtered": FILTERED,
     "two levels": TWO_LEVELS,
     "shared": SHARED,
+    "keys in two orders": TWO_ORDERS,
     "late copies": LATE_COPIES,
 }
 
@@ -163,6 +168,16 @@ def test_a_constant_matches_in_each_partition() -> None:
     plan = several((SCAN_A, ()), (KERNEL, (0,)), (BY_0, (1,)), (FilterRows("c1 = 'b'"), (2,)))
     edges: list[Edge] = [(f"v{i}", "b" if i % 2 else "c", "a", i) for i in range(20)]
     assert {r.bindings[0] for r in run_plan(plan, edges)} == {f"v{i}" for i in range(1, 20, 2)}
+
+
+def test_joins_that_name_a_key_in_two_orders_hold_their_input_once_in_each_partition() -> None:
+    edges: list[Edge] = [(f"v{i}", f"w{i % 7}", "a", 0) for i in range(60)]
+    run = LocalRun(TWO_ORDERS)
+    run.push([record_batch(edges)])
+    held = [[p.counters[k].state_entries for k in (7, 8)] for p in run.partitioned.pipelines[0]]
+    assert sum(entries for entries, _ in held) == 60
+    assert all(entries > 0 for entries, _ in held)
+    assert [entries for _, entries in held] == [0, 0, 0]
 
 
 def test_partitions_divide_the_work() -> None:

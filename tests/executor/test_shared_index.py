@@ -34,6 +34,18 @@ JOINS = {
 }
 """Joins that read the second column of input 0; the last one on both sides."""
 
+BY_TWO_COLUMNS = {
+    20: (HashJoin(((0, 1), (0, 1, 2)), (0, 1, 2)), (0, 1)),
+    21: (HashJoin(((1, 0), (0, 1)), (0, 1)), (0, 2)),
+    22: (HashJoin(((0, 1), (1, 0)), (0, 1)), (2, 0)),
+    23: (HashJoin(((0, 1, 2), (2, 3, 0)), (1, 3)), (1, 1)),
+    24: (HashJoin(((0, 1), (1, 0)), (1, 0)), (0, 0)),
+    25: (HashJoin(((3, 0, 2), (0, 1, 2)), (1, 3)), (1, 1)),
+}
+"""Joins by two columns of each input, which they name in ascending order and in descending order;
+the last three join an input with itself. The inputs have two, three and two columns."""
+WIDTHS = 2, 3, 2
+
 
 def pipeline(joins: Sequence[int] = tuple(JOINS), *, deletions: bool = False) -> Pipeline:
     nodes = []
@@ -41,6 +53,17 @@ def pipeline(joins: Sequence[int] = tuple(JOINS), *, deletions: bool = False) ->
         join, inputs = JOINS[number]
         nodes.append(StageNode(number, join.over_deletions() if deletions else join, inputs))
     return Pipeline(nodes, [StageInput(k, 2) for k in range(3)], joins, Dictionary())
+
+
+def by_two_columns(
+    joins: Sequence[int] = tuple(BY_TWO_COLUMNS), *, deletions: bool = False
+) -> Pipeline:
+    nodes = [
+        StageNode(number, join.over_deletions() if deletions else join, inputs)
+        for number in joins
+        for join, inputs in [BY_TWO_COLUMNS[number]]
+    ]
+    return Pipeline(nodes, [StageInput(k, WIDTHS[k]) for k in range(3)], joins, Dictionary())
 
 
 def retracted(rows: Rows, seed: int) -> list[Row]:
@@ -54,14 +77,16 @@ def retracted(rows: Rows, seed: int) -> list[Row]:
     return sorted([*rows, *ends], key=at)
 
 
-def cut(inputs: Sequence[Rows], cuts: Sequence[int]) -> list[list[Batch]]:
+def cut(
+    inputs: Sequence[Rows], cuts: Sequence[int], widths: Sequence[int] = (2, 2, 2)
+) -> list[list[Batch]]:
     """The batches of the inputs, cut before the given instants."""
     last = max((rows[-1].ts for rows in inputs if rows), default=0)
     batches, starts = [], [0] * len(inputs)
     for instant in [*sorted({c for c in cuts if c <= last}), last + 1]:
         ends = [bisect_left(rows, instant, key=at) for rows in inputs]
-        parts = zip(inputs, starts, ends, strict=True)
-        batches.append([batch_of(rows[start:end], 2) for rows, start, end in parts])
+        parts = zip(inputs, starts, ends, widths, strict=True)
+        batches.append([batch_of(rows[start:end], width) for rows, start, end, width in parts])
         starts = ends
     return batches
 
@@ -114,11 +139,58 @@ def test_each_join_over_a_shared_index_has_the_right_snapshots(
             hold(found[number], partial(joined, join), [rows[k] for k in inputs])
 
 
-def many(ts: int, rows: int) -> Batch:
+@pytest.mark.parametrize("deletions", [False, True])
+def test_joins_that_name_key_columns_in_other_orders_give_the_rows_of_joins_with_their_own(
+    deletions: bool,
+) -> None:
+    """Also where a batch has the rows of both sides of a join with itself."""
+
+    @given(rows=ports(WIDTHS, vertices=3), cuts=CUTS, seed=st.integers(0, 99))
+    @examples(60)
+    def holds(rows: tuple[list[Row], ...], cuts: Sequence[int], seed: int) -> None:
+        inputs = [retracted(each, seed + k) if deletions else each for k, each in enumerate(rows)]
+        sharing = by_two_columns(deletions=deletions)
+        alone = {
+            number: JoinOperator(join.over_deletions() if deletions else join)
+            for number, (join, _) in BY_TWO_COLUMNS.items()
+        }
+        found: dict[int, list[Row]] = {number: [] for number in BY_TWO_COLUMNS}
+        for batches in cut(inputs, cuts, WIDTHS):
+            for number, batch in sharing.process(dict(enumerate(batches))).items():
+                read = [batches[k] for k in BY_TWO_COLUMNS[number][1]]
+                own = rows_of(alone[number].process(read, True))
+                assert net(rows_of(batch)) == net(own), number
+                found[number] += rows_of(batch)
+        for number, (join, sides) in BY_TWO_COLUMNS.items():
+            if not deletions:
+                hold(found[number], partial(joined, join), [rows[k] for k in sides])
+
+    holds()
+
+
+def test_joins_that_name_key_columns_in_other_orders_share_an_index() -> None:
+    """An input is held once for each key, by the first join that reads it by this key."""
+    running = by_two_columns()
+    rows = {port: many(0, 1_000 * (port + 1), width) for port, width in enumerate(WIDTHS)}
+    running.process(rows)
+    entries = [counters.state_entries for counters in running.counters.values()]
+    assert entries == [1_000 + 2_000, 3_000, 0, 2_000, 0, 2_000]
+
+
+def test_an_input_joined_with_itself_in_reverse_is_held_once() -> None:
+    """The key of ``a(x, y), a(y, x)`` is (0, 1) on one side, and (1, 0) on the other."""
+    running = by_two_columns([24])
+    found = running.process({0: batch_of([Row((1, 2), 0, 9), Row((2, 1), 1, 5)], 2)})[24]
+    assert rows_of(found) == [Row((1, 2), 1, 5), Row((2, 1), 1, 5)]
+    assert running.counters[24].state_entries == 2
+
+
+def many(ts: int, rows: int, width: int = 2) -> Batch:
     """Rows of one ts, valid for 10 ticks, each with a key of its own."""
     numbers = np.arange(rows, dtype=np.int64)
     times = np.full(rows, ts, np.int64)
-    return Batch(np.array([numbers, numbers + rows * ts]), times, times + 10)
+    columns = [numbers, *[numbers + rows * ts] * (width - 1)]
+    return Batch(np.array(columns), times, times + 10)
 
 
 def test_a_shared_index_is_held_and_counted_once() -> None:

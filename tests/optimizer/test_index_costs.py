@@ -83,6 +83,17 @@ def test_edges_that_meet_at_a_vertex_are_joined_by_one_index() -> None:
     assert shared.shared_cost < alone.shared_cost < shared.cost
 
 
+def test_edges_in_both_directions_are_joined_by_one_index() -> None:
+    """The variables of the key are columns 0 and 1 of one side, and 1 and 0 of the other."""
+    plan = chosen("Answer(x, y) <- a(x, y), a(y, x).").plan
+    assert joins(plan) == ["HASH_JOIN"]
+    (sides,) = priced(plan)
+    assert {place for _, place in sides} == {0, 1}
+    (part,) = saved(plan)
+    nodes = sum(node.estimate.cost for node in plan.nodes)
+    assert plan.shared_cost == pytest.approx(nodes - part)
+
+
 def test_joins_by_other_keys_share_no_index() -> None:
     assert not saved(chosen("Answer(x, y, z) <- a(x, y), a(y, z).").plan)
 
@@ -136,6 +147,7 @@ def test_the_executor_shares_the_indexes_that_are_priced_as_shared(case: Case) -
         "Answer(x, y, z, w) <- a(x, y), a(x, z), a(x, w).",
         "Answer(x, w) <- a(x, y), a(z, y), b(z, w), b(w, v), a(v, y).",
         "Q(x, y) <- a(x, z), b(z, y). Q(x, y) <- a(x, z), a(y, z). Answer(x, y) <- Q(x, y).",
+        "Q(x, y) <- a(x, y), b(x, y). Q(x, y) <- b(x, y), a(y, x). Answer(x, y) <- Q(x, y).",
     ],
 )
 def test_every_plan_shares_the_indexes_that_are_priced(rule: str, parallelism: int) -> None:
