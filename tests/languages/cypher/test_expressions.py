@@ -49,7 +49,7 @@ def test_values_are_those_of_kuzu(values: list[Texts], test: Texts, rows: list[V
     check(values, test, rows)
 
 
-@pytest.mark.long
+@pytest.mark.soak
 @given(values=st.lists(VALUES, min_size=4, max_size=8), test=truths(2), rows=ROWS)
 @examples(400)
 def test_many_values_are_those_of_kuzu(

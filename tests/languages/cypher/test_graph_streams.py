@@ -270,7 +270,7 @@ def test_answers_are_those_of_the_union(
     check(query, stream, seed, emit=emit)
 
 
-@pytest.mark.long
+@pytest.mark.soak
 @given(query=queries(), stream=streams_of_graphs(), seed=SEEDS, emit=st.booleans())
 @examples(80)
 def test_answers_of_many_queries_are_those_of_the_union(
