@@ -145,7 +145,7 @@ SHORTEST_STEPS = Fault(
 )
 SHORTEST_BOUND = Fault(
     "E-SHORTEST",
-    "the least length of a shortest path is 1",
+    "the least length of a shortest path is 0 or 1",
     "write *, or *..4 for a largest length",
 )
 SHORTEST_CONDITION = later(

@@ -346,18 +346,26 @@ class _Adding:
         (one,) = relationships
         hops = relationships[0].hops
         self._check_path(one, hops)
-        if hops.least != 1:
-            raise errors.SHORTEST_BOUND.error(hops.at, "*")
+        if hops.least > 1:
+            raise errors.SHORTEST_BOUND.error(hops.at, f"*{hops.least}")
         if body.is_optional:
             raise errors.OPTIONAL_PATH.error(part.at, kind.value)
         left, right = names
         source, target = (right, left) if one.direction is Direction.LEFT else (left, right)
+        tests = self._tests(part)
+        is_empty = self._is_empty(hops)
         own: str | None = None
         if part.variable is not None:
             own = self._new(part.variable)
-            body.scope[part.variable.text] = Path(own, True, (source, target))
+            steps = Steps((source,), ()) if is_empty else None
+            body.scope[part.variable.text] = Path(own, True, (source, target), steps=steps)
+        if is_empty:
+            body.same.merge(source, target)
+            self._hold(body, [test for test in tests if is_of_nodes(test.members)], [source])
+            return
+        hops = replace(hops, least=1)
         ends = Variable(source), Variable(target)
         which: ShortestPaths = "shortest" if kind is Shortest.ONE else "all shortest"
-        whole = self._repeated(one, hops, self._tests(part))
+        whole = self._repeated(one, hops, tests)
         body.atoms.append(PathAtom(whole, *ends, one.at, shortest=which, path=own))
         body.conditions.append(Comparison(ends[0], "<>", ends[1], one.at))

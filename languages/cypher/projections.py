@@ -273,12 +273,16 @@ def _output(body: Body, item: Item) -> Output:
             if bound.optional:
                 raise errors.OPTIONAL_PATH.error(value.at, value.name.text)
             if bound.steps is not None:
+                if bound.shortest:
+                    raise errors.EMPTY_PATH.error(value.at, value.name.text)
                 raise errors.READ_COLUMN.error(value.at, value.name.text)
             return rq.Witnessed(bound.name, value.at)
     match value:
         case Call(function, (VariableText(path),)) if function.text.lower() in LISTS:
             bound = body.bound(path)
             if isinstance(bound, Path) and bound.shortest:
+                if bound.steps is not None:
+                    raise errors.EMPTY_PATH.error(value.at, expression_text(value))
                 return rq.Property(bound.name, function.text.lower(), value.at)
     return value_of(body, value)
 

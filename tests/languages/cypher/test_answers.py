@@ -42,6 +42,11 @@ AT_5: dict[str, list[Row]] = {
     "MATCH (n) WHERE NOT (n)-[:L]-() RETURN count(*) AS n": [(1,)],
     "MATCH (n), (a)-[:K]->(b) RETURN count(*) AS n": [(12,)],
     "MATCH (a)-[:K*0..1]->(b) RETURN a, count(*) AS n": [(1, 3), (2, 2), (3, 2)],
+    "MATCH p = shortestPath((a)-[:K*0..2]->(b)) RETURN a, max(length(p)) AS l, count(*) AS n": [
+        (1, 2, 3),
+        (2, 1, 2),
+        (3, 0, 1),
+    ],
     "MATCH (a)-[:K]->(b) WITH a RETURN a, count(*) AS n": [(1, 2), (2, 1), (3, 1)],
     "MATCH (a)-[:K]->(b) WITH DISTINCT a, b RETURN a, count(*) AS n": [(1, 1), (2, 1), (3, 1)],
     "MATCH (a)-[r:K]->() RETURN count(r) AS n, avg(r.w) AS mean": [(4, 3.75)],

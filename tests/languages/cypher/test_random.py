@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from headrace.languages import parse
 from headrace.planning.errors import InvalidQueryError
-from tests.languages.cypher.drawing import Texts, graphs
+from tests.languages.cypher.drawing import Texts, graphs, is_there
 from tests.languages.cypher.kuzu_engine import Engine
 from tests.languages.cypher.random_paths import queries_of_paths
 from tests.languages.cypher.random_queries import queries
@@ -174,6 +174,15 @@ SHORTEST += [
         ),
         ("NOT any(n IN nodes(p) WHERE n:City)", "all(n IN nodes(p) WHERE NOT n.City)"),
     )
+]
+
+SHORTEST += [
+    Texts(
+        of.cypher.replace("*..4", "*0..4"),
+        f"{of.kuzu} UNION MATCH (a:N) WHERE {is_there('a')}"
+        f"{' AND NOT a.City' * ('n:City' in of.cypher)} RETURN a.id AS a, a.id AS b, 0 AS l",
+    )
+    for of in SHORTEST
 ]
 
 
