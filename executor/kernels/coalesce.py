@@ -64,6 +64,18 @@ def _length(held: Rows, first: int) -> int:
 
 
 @kernel
+def _is_reported_until(held: Rows, first: int, expiry: int) -> bool:
+    """Whether a reported entry of a chain expires at ``expiry`` or later."""
+    rows, width = held.rows, held.columns.shape[0]
+    row = first
+    while row != EMPTY:
+        if rows[row, width + REPORTED] != 0 and rows[row, width + EXPIRY] >= expiry:
+            return True
+        row = rows[row, width + NEXT]
+    return False
+
+
+@kernel
 def _report_anew(held: Rows, first: int, now: int, holds: int, out: IntArray, written: int) -> int:
     """Retracts the reported rows of a value, and reports a row that expires at ``holds``.
 
@@ -93,6 +105,10 @@ def with_deletions(h: IntArray, batch: Input, held: Rows, out: IntArray) -> int:
 
     A row that expires later than the reported rows is reported. If the last row with the largest
     expiry is taken back, all reported rows are retracted, and the longest other row is reported.
+
+    So the reported rows of a value last as long as its rows do. A row that expires no later than
+    they do, and a retraction of a row that expires earlier, change nothing that is reported. New
+    rows are first in the chain of their value, so that the reported row is met soon.
     """
     columns, ts, exp = batch.columns, batch.ts, batch.exp
     while h[ROW] < ts.shape[0]:
@@ -102,20 +118,24 @@ def with_deletions(h: IntArray, batch: Input, held: Rows, out: IntArray) -> int:
             return SWEEP_DUE
         hashed = hash_in(columns, i, held.columns)
         first = first_of(held, columns, i, held.columns, hashed)
-        h[NEED] = _length(held, first) + 1
-        if h[OUT] + h[NEED] > out.shape[1]:
-            return OUT_FULL
-        reported = bag.latest(held, first, REPORTED, now)
-        if exp[i] >= 0:
+        comes = exp[i] >= 0
+        changes = not _is_reported_until(held, first, exp[i] if comes else ~exp[i] + 1)
+        if changes:
+            h[NEED] = 1 if comes else _length(held, first) + 1
+            if h[OUT] + h[NEED] > out.shape[1]:
+                return OUT_FULL
+        if comes:
             row = bag.add(held, columns, i, exp[i])
-            if exp[i] > reported:
+            if changes and exp[i] > now:
                 bag.write(held, row, now, exp[i], out, h[OUT])
                 h[OUT] += 1
                 held.rows[row, held.columns.shape[0] + REPORTED] = 1
         else:
             bag.take(held, columns, i, ~exp[i])
-            holds = bag.latest(held, first, COPIES, now)
-            if holds < reported:
-                h[OUT] = _report_anew(held, first, now, holds, out, h[OUT])
+            if changes:
+                reported = bag.latest(held, first, REPORTED, now)
+                holds = bag.latest(held, first, COPIES, now)
+                if holds < reported:
+                    h[OUT] = _report_anew(held, first, now, holds, out, h[OUT])
         h[ROW] += 1
     return DONE

@@ -69,6 +69,26 @@ def test_a_retraction_reports_the_longest_remaining_row() -> None:
     ]
 
 
+def test_rows_that_the_reported_row_outlasts_report_nothing_when_they_come_and_go() -> None:
+    """Nor does one of two copies of the reported row, or a row that is as long as it."""
+    rows = [
+        Row((7,), 0, 20),
+        Row((7,), 1, 40),
+        Row((7,), 2, 30),
+        Row((7,), 3, 40),
+        Row((7,), 4, ~20),
+        Row((7,), 5, ~40),
+        Row((7,), 6, ~40),
+        Row((7,), 7, 30),
+        Row((7,), 8, 31),
+    ]
+    found = run(CoalesceWithDeletions(1), [rows], (1,), ())
+    gone = {Row((7,), 6, ~40), Row((7,), 6, ~20)}
+    assert found[:2] == [Row((7,), 0, 20), Row((7,), 1, 40)]
+    assert set(found[2:4]) == gone, "the reported rows of the value, after its longest row"
+    assert found[4:] == [Row((7,), 6, 30), Row((7,), 8, 31)]
+
+
 @given(
     steps=st.lists(
         st.tuples(
