@@ -51,9 +51,7 @@ def bodies(draw: st.DrawFn, *, counted: bool) -> Body:
         if number == 0 and draw(st.integers(0, 7)) == 0:
             pattern, needed = draw(lone_nodes(scope))
         else:
-            pattern, needed = draw(
-                patterns(scope, most, start=number > 0, counted=counted, zero=True)
-            )
+            pattern, needed = draw(patterns(scope, most, start=number > 0, counted=counted))
         where = []
         if draw(st.booleans()):
             where.append(draw(conditions_over(scope)))
