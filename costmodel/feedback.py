@@ -50,13 +50,13 @@ class Feedback:
         if distinct is not None:
             rate, held = distinct.rate, distinct.population
             if derived is not None and rate:
-                repeats = max(derived.rate / rate, 1.0)
+                repeats = min(max(derived.rate / rate, 1.0), LARGEST)
         else:
             assert derived is not None
             rate, held = derived.rate / repeats, derived.population
             held = None if held is None else held / repeats
         population = rate * estimate.validity if held is None else held
-        population = min(max(population, LEAST), LARGEST)
+        population = min(max(LEAST, population), LARGEST)  # LEAST for no number, as 0 · ∞
         validity = estimate.validity
         if estimate.arrival_rate:
             rate = min(max(rate, LEAST), LARGEST)
