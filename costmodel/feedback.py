@@ -55,8 +55,9 @@ class Feedback:
             assert derived is not None
             rate, held = derived.rate / repeats, derived.population
             held = None if held is None else held / repeats
-        population = rate * estimate.validity if held is None else held
-        population = min(max(LEAST, population), LARGEST)  # LEAST for no number, as 0 · ∞
+        if held is None:
+            held = rate * estimate.validity if rate else 0.0  # the validity may be infinite
+        population = min(max(held, LEAST), LARGEST)
         validity = estimate.validity
         if estimate.arrival_rate:
             rate = min(max(rate, LEAST), LARGEST)
