@@ -238,7 +238,7 @@ def _over_ranks(
 ) -> tuple[regex.Regex | None, tuple[int, ...]]:
     """The canonical regex over inputs of which only the order matters, and the ranks that it reads.
 
-    Each memo has the same paths over inputs of other numbers in one order.
+    Memos number their groups differently, but often have the same paths over groups in one order.
     """
 
     def to_rank(s: regex.Symbol) -> regex.Regex:

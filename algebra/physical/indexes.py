@@ -25,8 +25,8 @@ class IndexForm(NamedTuple):
 
     Attributes:
         width: the number of columns.
-        keys: the columns by which rows are looked up, in ascending order: the order in which a
-            join names them is no property of the index.
+        keys: the columns by which rows are looked up, in ascending order. Joins may name them in
+            another order.
         horizon: the time until which rows are held, if that may be before their expiry.
         is_bag: whether each copy of a row can be taken back.
     """

@@ -1,9 +1,9 @@
 """The number of random examples: fixed by default, more by ``HEADRACE_MORE``.
 
-By default a property is tried on a third of its examples, always the same ones, and on fifteen at
-least if it has so many: the whole suite has to be quick. ``HEADRACE_MORE=1`` tries all of them, and
-``HEADRACE_MORE=20`` twenty times as many, other ones in each run. The profiles themselves are
-registered in ``tests/conftest.py``.
+By default a property is tried on a third of its examples, and on fifteen or all if a third is less.
+They are the same in each run. This keeps the whole suite quick. ``HEADRACE_MORE=1`` tries all
+examples, ``HEADRACE_MORE=20`` twenty times as many, and each run draws new ones. The profiles
+themselves are registered in ``tests/conftest.py``.
 """
 
 from __future__ import annotations
