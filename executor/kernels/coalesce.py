@@ -64,12 +64,12 @@ def _length(held: Rows, first: int) -> int:
 
 
 @kernel
-def _is_reported_until(held: Rows, first: int, expiry: int) -> bool:
-    """Whether a reported entry of a chain expires at ``expiry`` or later."""
+def _is_reported_beyond(held: Rows, first: int, until: int) -> bool:
+    """Whether a reported entry of a chain expires after ``until``."""
     rows, width = held.rows, held.columns.shape[0]
     row = first
     while row != EMPTY:
-        if rows[row, width + REPORTED] != 0 and rows[row, width + EXPIRY] >= expiry:
+        if rows[row, width + REPORTED] != 0 and rows[row, width + EXPIRY] > until:
             return True
         row = rows[row, width + NEXT]
     return False
@@ -119,7 +119,8 @@ def with_deletions(h: IntArray, batch: Input, held: Rows, out: IntArray) -> int:
         hashed = hash_in(columns, i, held.columns)
         first = first_of(held, columns, i, held.columns, hashed)
         comes = exp[i] >= 0
-        changes = not _is_reported_until(held, first, exp[i] if comes else ~exp[i] + 1)
+        # Nothing expires after FOREVER, the largest integer, to which 1 must not be added.
+        changes = not _is_reported_beyond(held, first, exp[i] - 1 if comes else ~exp[i])
         if changes:
             h[NEED] = 1 if comes else _length(held, first) + 1
             if h[OUT] + h[NEED] > out.shape[1]:

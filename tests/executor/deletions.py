@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
+from headrace.executor.batch import FOREVER
 from headrace.executor.operators.base import Operator
 from tests.executor.model import GAPS, LENGTHS, Meaning, Row, Rows, Values, run
 
@@ -66,7 +67,10 @@ def as_lines(rows: Rows, t: int) -> Values[int]:
 def ports(
     draw: st.DrawFn, widths: Sequence[int], vertices: int = 3, longest: int = 40
 ) -> tuple[list[Row], ...]:
-    """Rows for each port, sorted by ts, of which some take back one that is valid."""
+    """Rows for each port, sorted by ts, of which some take back one that is valid.
+
+    Some of them hold forever, as those of stored graphs do.
+    """
     found: tuple[list[Row], ...] = tuple([] for _ in widths)
     steps = draw(
         st.lists(
@@ -74,7 +78,7 @@ def ports(
                 st.integers(0, len(widths) - 1),
                 st.tuples(*[st.integers(0, vertices - 1)] * max(widths)),
                 GAPS,
-                LENGTHS,
+                st.one_of(LENGTHS, LENGTHS, LENGTHS, st.none()),
                 st.integers(0, 40) | st.none(),
             ),
             max_size=longest,
@@ -89,5 +93,6 @@ def ports(
             taken, exp = open_rows[back % len(open_rows)]
             rows.append(Row(taken, now, ~exp))
         else:
-            rows.append(Row(values[: widths[port]], now, now + length))
+            exp = FOREVER if length is None else now + length
+            rows.append(Row(values[: widths[port]], now, exp))
     return found

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headrace.algebra.physical import HashJoin
+from headrace.executor.batch import FOREVER
 from headrace.executor.operators.coalesce import CoalesceWithDeletions
 from headrace.executor.operators.join import JoinOperator
 from headrace.executor.operators.retraction import RetractOperator
@@ -87,6 +88,23 @@ def test_rows_that_the_reported_row_outlasts_report_nothing_when_they_come_and_g
     assert found[:2] == [Row((7,), 0, 20), Row((7,), 1, 40)]
     assert set(found[2:4]) == gone, "the reported rows of the value, after its longest row"
     assert found[4:] == [Row((7,), 6, 30), Row((7,), 8, 31)]
+
+
+def test_a_row_that_holds_forever_is_taken_back() -> None:
+    """The retraction was ignored, as one more than its expiry is no number of the kernel."""
+    rows = [
+        Row((7,), 0, FOREVER),
+        Row((7,), 1, 40),
+        Row((7,), 2, ~FOREVER),
+        Row((7,), 3, FOREVER),
+        Row((7,), 4, ~FOREVER),
+        Row((7,), 5, ~40),
+    ]
+    found = run(CoalesceWithDeletions(1), [rows], (1,), ())
+    again = [Row((7,), 2, ~FOREVER), Row((7,), 2, 40), Row((7,), 3, FOREVER)]
+    assert found[:4] == [Row((7,), 0, FOREVER), *again]
+    assert set(found[4:6]) == {Row((7,), 4, ~FOREVER), Row((7,), 4, ~40)}
+    assert found[6:] == [Row((7,), 4, 40), Row((7,), 5, ~40)]
 
 
 @given(
