@@ -10,6 +10,7 @@ from .rows import (
     COPIES,
     EXPIRY,
     NEXT,
+    PREVIOUS,
     REPORTED,
     Input,
     Rows,
@@ -18,7 +19,9 @@ from .rows import (
     first_of,
     hash_in,
     is_due,
+    link,
     row_at,
+    unlink,
 )
 from .stops import DONE, OUT_FULL, SWEEP_DUE
 from .tables import EMPTY
@@ -54,8 +57,26 @@ def advance(h: IntArray, batch: Input, held: Rows, extends: IntArray, tally: Tal
 
 
 @kernel
+def _outlasts(held: Rows, first: int, expiry: int) -> bool:
+    """Whether the first row of a chain is reported, and expires after ``expiry``."""
+    rows, width = held.rows, held.columns.shape[0]
+    if first == EMPTY or rows[first, width + REPORTED] == 0:
+        return False
+    return rows[first, width + EXPIRY] > expiry
+
+
+@kernel
+def _is_last_copy(held: Rows, first: int, expiry: int) -> bool:
+    """Whether the first row of a chain is reported, has this expiry, and one copy."""
+    rows, width = held.rows, held.columns.shape[0]
+    if first == EMPTY or rows[first, width + REPORTED] == 0:
+        return False
+    return rows[first, width + EXPIRY] == expiry and rows[first, width + COPIES] == 1
+
+
+@kernel
 def _length(held: Rows, first: int) -> int:
-    """The entries of a chain."""
+    """The rows of a chain."""
     length, row = 0, first
     while row != EMPTY:
         length += 1
@@ -64,38 +85,46 @@ def _length(held: Rows, first: int) -> int:
 
 
 @kernel
-def _is_reported_beyond(held: Rows, first: int, until: int) -> bool:
-    """Whether a reported entry of a chain expires after ``until``."""
-    rows, width = held.rows, held.columns.shape[0]
-    row = first
-    while row != EMPTY:
-        if rows[row, width + REPORTED] != 0 and rows[row, width + EXPIRY] > until:
-            return True
-        row = rows[row, width + NEXT]
-    return False
+def _lead(held: Rows, row: int, key_hash: int) -> None:
+    """Puts a row first into its chain."""
+    if held.rows[row, held.columns.shape[0] + PREVIOUS] != EMPTY:
+        unlink(held, row)
+        link(held, row, key_hash)
 
 
 @kernel
-def _report_anew(held: Rows, first: int, now: int, holds: int, out: IntArray, written: int) -> int:
-    """Retracts the reported rows of a value, and reports a row that expires at ``holds``.
+def _report(held: Rows, row: int, now: int, out: IntArray, written: int) -> None:
+    """Writes a row of the store as reported from ``now`` on."""
+    width = held.columns.shape[0]
+    bag.write(held, row, now, held.rows[row, width + EXPIRY], out, written)
+    held.rows[row, width + REPORTED] = 1
 
-    Reports none if ``holds`` is ``now``. Returns the number of rows written in total.
+
+@kernel
+def _report_anew(
+    held: Rows, first: int, now: int, key_hash: int, out: IntArray, written: int
+) -> int:
+    """Retracts all reported rows of a value, and reports the longest that remains, if any does.
+
+    Readers of the results take a retraction as the end of all rows of its value. The longest row
+    is first in the chain then. Returns the number of rows written in total.
     """
     rows, width = held.rows, held.columns.shape[0]
-    again, row = EMPTY, first
+    holds = bag.latest(held, first, COPIES, now)
+    longest, row = EMPTY, first
     while row != EMPTY:
         expiry = rows[row, width + EXPIRY]
-        if rows[row, width + REPORTED] != 0 and expiry > now:
+        if expiry > now and rows[row, width + REPORTED] != 0:
             bag.write(held, row, now, ~expiry, out, written)
             written += 1
         rows[row, width + REPORTED] = 0
-        if holds > now and expiry == holds:
-            again = row
+        if expiry == holds and holds > now:
+            longest = row
         row = rows[row, width + NEXT]
-    if again != EMPTY:
-        bag.write(held, again, now, holds, out, written)
+    if longest != EMPTY:
+        _report(held, longest, now, out, written)
         written += 1
-        rows[again, width + REPORTED] = 1
+        _lead(held, longest, key_hash)
     return written
 
 
@@ -103,12 +132,13 @@ def _report_anew(held: Rows, first: int, now: int, holds: int, out: IntArray, wr
 def with_deletions(h: IntArray, batch: Input, held: Rows, out: IntArray) -> int:
     """Writes the largest expiry of a value whenever it changes.
 
-    A row that expires later than the reported rows is reported. If the last row with the largest
-    expiry is taken back, all reported rows are retracted, and the longest other row is reported.
+    A row that expires later than the reported rows of its value is reported. If the last copy of
+    the longest row is taken back, all reported rows are retracted, and the longest other row is
+    reported.
 
-    So the reported rows of a value last as long as its rows do. A row that expires no later than
-    they do, and a retraction of a row that expires earlier, change nothing that is reported. New
-    rows are first in the chain of their value, so that the reported row is met soon.
+    So the reported rows of a value last as long as its rows do. The longest of them is first in the
+    chain of the value, so that a row is compared with that one alone; only where it is taken back
+    is the whole chain read.
     """
     columns, ts, exp = batch.columns, batch.ts, batch.exp
     while h[ROW] < ts.shape[0]:
@@ -118,25 +148,24 @@ def with_deletions(h: IntArray, batch: Input, held: Rows, out: IntArray) -> int:
             return SWEEP_DUE
         hashed = hash_in(columns, i, held.columns)
         first = first_of(held, columns, i, held.columns, hashed)
-        comes = exp[i] >= 0
-        # Nothing expires after FOREVER, the largest integer, to which 1 must not be added.
-        changes = not _is_reported_beyond(held, first, exp[i] - 1 if comes else ~exp[i])
-        if changes:
-            h[NEED] = 1 if comes else _length(held, first) + 1
-            if h[OUT] + h[NEED] > out.shape[1]:
+        if exp[i] >= 0:
+            if h[OUT] == out.shape[1]:
+                h[NEED] = 1
                 return OUT_FULL
-        if comes:
+            extends = not _outlasts(held, first, exp[i] - 1)
             row = bag.add(held, columns, i, exp[i])
-            if changes and exp[i] > now:
-                bag.write(held, row, now, exp[i], out, h[OUT])
+            _lead(held, row if extends else first, hashed)
+            if extends and exp[i] > now:
+                _report(held, row, now, out, h[OUT])
                 h[OUT] += 1
-                held.rows[row, held.columns.shape[0] + REPORTED] = 1
         else:
+            shrinks = _is_last_copy(held, first, ~exp[i])
+            if shrinks:
+                h[NEED] = _length(held, first) + 1
+                if h[OUT] + h[NEED] > out.shape[1]:
+                    return OUT_FULL
             bag.take(held, columns, i, ~exp[i])
-            if changes:
-                reported = bag.latest(held, first, REPORTED, now)
-                holds = bag.latest(held, first, COPIES, now)
-                if holds < reported:
-                    h[OUT] = _report_anew(held, first, now, holds, out, h[OUT])
+            if shrinks:
+                h[OUT] = _report_anew(held, first, now, hashed, out, h[OUT])
         h[ROW] += 1
     return DONE
