@@ -282,9 +282,9 @@ def arranged(
 ) -> MultiwayJoin:
     """The join with the cheapest order after the rows of each atom."""
     extensions = Extensions(join, inputs)
-    _, factor = _results(extensions, join, output)
-    deltas = range(len(join.bindings))
-    orders = [extensions.cheapest_order(delta, factor) for delta in deltas]
+    efforts = [extensions.effort(d, order) for d, order in enumerate(join.orders)]
+    _, factor = _results(extensions, join, output, efforts)
+    orders = [extensions.cheapest_order(d, factor) for d in range(len(join.bindings))]
     return replace(join, orders=tuple(orders))
 
 
@@ -293,24 +293,27 @@ def effort(
 ) -> Effort:
     """The work of a multiway join, and the rows that it emits."""
     extensions = Extensions(join, inputs)
-    rows, factor = _results(extensions, join, output)
-    efforts = [extensions.effort(d, order, factor) for d, order in enumerate(join.orders)]
+    efforts = [extensions.effort(d, order) for d, order in enumerate(join.orders)]
+    rows, factor = _results(extensions, join, output, efforts)
+    if factor != 1:
+        efforts = [extensions.effort(d, order, factor) for d, order in enumerate(join.orders)]
     looked_up = min(sum([effort.looked_up for effort in efforts]), LARGEST)
     visited = min(sum([effort.visited for effort in efforts]), LARGEST)
     return Effort(looked_up, visited, rows)
 
 
 def _results(
-    extensions: Extensions, join: MultiwayJoin, output: Characteristics
+    extensions: Extensions, join: MultiwayJoin, output: Characteristics, efforts: Sequence[Effort]
 ) -> tuple[float, float]:
     """The rows that a join emits per time unit, and the factor on the share of look-ups that
     succeed with which there are so many.
 
+    ``efforts`` are those after the rows of each atom if the columns of an atom are independent.
     Each combination of matching rows is one. If the result has all variables, its estimate counts
     them. A result without some variables has fewer different rows, of which the look-ups tell
     nothing; binary joins drop such variables before they multiply the rows, this join does not.
     """
-    expected = sum([extensions.effort(d, order).rows for d, order in enumerate(join.orders)])
+    expected = sum([effort.rows for effort in efforts])
     rows = output.derivation_rate
     if not set().union(*join.bindings) <= set(join.output):
         rows = min(max(rows, expected), LARGEST)

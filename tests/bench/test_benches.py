@@ -128,7 +128,7 @@ def test_bound_paths_are_measured_beside_unbound_ones(tmp_path: Path) -> None:
     assert all(row["results"] > 0 and not row["same"] for row in rows)
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_semi_joins_are_measured_beside_joins(tmp_path: Path) -> None:
     out = tmp_path / "semi.json"
     rules = list(IMPLEMENTATIONS)
@@ -145,6 +145,7 @@ def test_semi_joins_are_measured_beside_joins(tmp_path: Path) -> None:
     assert deleting["results"] > star["results"], "retractions count"
 
 
+@pytest.mark.soak
 def test_anti_joins_and_left_joins_are_measured_beside_joins(tmp_path: Path) -> None:
     out = tmp_path / "anti.json"
     anti_joins.main(days=9, only="commented on", rounds=1, out=out)

@@ -17,7 +17,7 @@ def test_both_report_the_same_rows(query: str) -> None:
     assert measured["reports"] <= 150
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_both_report_the_same_rows_for_each_query() -> None:
     for query in QUERIES:
         for every in REPORTS:

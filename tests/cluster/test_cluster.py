@@ -40,11 +40,10 @@ with spark_session(SessionOptions(master=sys.argv[1], records_classes=False)) as
 """``/proc/self/cwd`` is another folder in each process."""
 
 
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    folder = tmp_path / "cluster"
-    folder.mkdir()
-    with standalone_cluster(folder, workers=2) as running:
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A cluster for all tests of this file; the last one kills a worker."""
+    with standalone_cluster(tmp_path_factory.mktemp("cluster"), workers=2) as running:
         yield running
 
 
@@ -94,6 +93,21 @@ def headrace(*arguments: str | Path) -> list[str | Path]:
     return [sys.executable, "-m", "headrace", *arguments]
 
 
+def test_a_folder_that_executors_do_not_share_is_refused(cluster: Cluster, tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    answer = subprocess.run(
+        [sys.executable, "-c", SEEN_ELSEWHERE, cluster.master, shared],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert answer.stdout.startswith("shared\n"), answer.stderr
+    assert re.search(r"does not share the checkpoint /proc/self/cwd with the driver", answer.stdout)
+    assert not list(shared.iterdir())
+
+
 def test_a_worker_killed_during_a_run_changes_no_result(cluster: Cluster, tmp_path: Path) -> None:
     """The workers' Python comes from an archive, and one of two worker processes is killed."""
     edges, starts, out = edges_file(tmp_path, 3_000), tmp_path / "starts", tmp_path / "out"
@@ -123,18 +137,3 @@ def test_a_worker_killed_during_a_run_changes_no_result(cluster: Cluster, tmp_pa
     assert validity(out.glob("*.jsonl")) == validity([alone]) != {}
     folders = set(starts.read_text().split())
     assert {f"worker-{n}" for n in range(2)} <= {part for f in folders for part in Path(f).parts}
-
-
-def test_a_folder_that_executors_do_not_share_is_refused(cluster: Cluster, tmp_path: Path) -> None:
-    shared = tmp_path / "shared"
-    shared.mkdir()
-    answer = subprocess.run(
-        [sys.executable, "-c", SEEN_ELSEWHERE, cluster.master, shared],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
-    assert answer.stdout.startswith("shared\n"), answer.stderr
-    assert re.search(r"does not share the checkpoint /proc/self/cwd with the driver", answer.stdout)
-    assert not list(shared.iterdir())

@@ -97,7 +97,7 @@ def reachable(edges: Sequence[Edge], instant: int) -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    "killed", [False, pytest.param(True, marks=pytest.mark.long)], ids=["whole", "killed"]
+    "killed", [False, pytest.param(True, marks=pytest.mark.soak)], ids=["whole", "killed"]
 )
 def test_a_run_over_kafka_has_exact_results(kafka: Broker, tmp_path: Path, killed: bool) -> None:
     """A run that is killed resumes."""

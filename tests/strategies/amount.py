@@ -1,6 +1,6 @@
 """The number of random examples: fixed by default, more by ``HEADRACE_MORE``.
 
-By default a property is tried on a third of its examples, and on fifteen or all if a third is less.
+By default a property is tried on a third of its examples, and on ten or all if a third is less.
 They are the same in each run. This keeps the whole suite quick. ``HEADRACE_MORE=1`` tries all
 examples, ``HEADRACE_MORE=20`` twenty times as many, and each run draws new ones. The profiles
 themselves are registered in ``tests/conftest.py``.
@@ -15,7 +15,7 @@ from hypothesis import settings
 MORE = int(os.environ.get("HEADRACE_MORE", "0"))
 """What examples are multiplied with; 0 stands for the default."""
 
-_LEAST = 15
+_LEAST = 10
 
 
 def examples(count: int) -> settings:
