@@ -175,7 +175,13 @@ OPTIONAL_NODE = later(
 OPTIONAL_EDGE = later(
     "a relationship of an OPTIONAL MATCH as a value is", "use its properties, or its other node"
 )
-FIRST_OPTIONAL = later("OPTIONAL MATCH as the first clause is", "write a MATCH before it")
+FIRST_OPTIONAL = Fault(
+    "E-LATER",
+    "where its pattern has no match, a first clause gives a row of nulls, and no row holds without "
+    "input",
+    "leave that row out, as by WITH a, b WHERE a IS NOT NULL, or aggregate values of the pattern "
+    "without keys, as count(b)",
+)
 LONE_OPTIONAL = later(
     "an OPTIONAL MATCH without a node that is bound before is",
     "let its pattern begin at a node of a MATCH",

@@ -22,6 +22,7 @@ from .clauses import Match, Projection, Query, Single, Unwind, With
 from .conditions import hold, match_block
 from .constructed import relationships
 from .distinct_rows import with_distinct
+from .first_optional import with_first_match
 from .lists import named_lists, without_lists
 from .ordering import with_keys
 from .path_tests import paths_read, paths_returned
@@ -164,7 +165,7 @@ class Start:
 
 def _single(program: Program, single: Single, head: str) -> Closed:
     """Adds the rules of one query; its last ones have ``head``."""
-    single = without_lists(single)
+    single = without_lists(with_first_match(single))
     start: Start | None = None
     pending: list[Match | With | Unwind] = []
     for clause in single.clauses:

@@ -192,6 +192,14 @@ AT_5: dict[str, list[Row]] = {
         (1, 10),
         (2, 1),
     ],
+    # OPTIONAL MATCH as the first clause, where the row without a match changes no row.
+    "OPTIONAL MATCH (a:City)-[r:K]->() OPTIONAL MATCH (a)-[:L]->(b) "
+    "RETURN count(a) AS n, sum(r.w) AS w, count(b) AS m": [(1, 7, 0)],
+    "OPTIONAL MATCH (a:City) MATCH (b)-[:K]->(a) RETURN a, count(*) AS n": [(3, 2)],
+    "OPTIONAL MATCH (a:Person)-->() WITH a AS x, count(*) AS n WHERE x.age > 3 RETURN x, n": [
+        (1, 2)
+    ],
+    "OPTIONAL MATCH (a:City)-[:L]->() WITH a WHERE a IS NOT NULL RETURN a": [],
     # WITH, HAVING, UNION, the first rows.
     "MATCH (a)-[:K]->() WITH a, count(*) AS n WHERE n > 1 MATCH (a)-->(c) RETURN c, n + 1 AS m": [
         (2, 3)
