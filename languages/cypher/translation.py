@@ -23,7 +23,7 @@ from .conditions import hold, match_block
 from .constructed import relationships
 from .distinct_rows import with_distinct
 from .first_optional import with_first_match
-from .lists import named_lists, without_lists
+from .lists import lists_taken_apart, without_lists
 from .ordering import with_keys
 from .path_tests import paths_read, paths_returned
 from .program import Choices, Program, alternatives, reading
@@ -168,7 +168,7 @@ def _single(program: Program, single: Single, head: str) -> Closed:
     single = without_lists(with_first_match(single))
     start: Start | None = None
     pending: list[Match | With | Unwind] = []
-    for clause in single.clauses:
+    for place, clause in enumerate(single.clauses):
         if isinstance(clause, With) and closes(clause.projection):
             last = None if start is None else start.clause.projection
             projection = with_distinct(clause.projection, last, pending)
@@ -179,7 +179,9 @@ def _single(program: Program, single: Single, head: str) -> Closed:
                 if item.alias is None and not isinstance(item.value, VariableText):
                     raise errors.NO_ALIAS.error(item.value.at, item.text)
             name = program.fresh("with")
-            lists = {item.name: program.fresh("list") for item in named_lists(projection)}
+            later = single.clauses[place + 1 :]
+            taken_apart = lists_taken_apart(projection, later, single.result)
+            lists = {name: program.fresh("list") for name in taken_apart}
             closed = _segment(program, start, pending, projection, name, lists=lists)
             start, pending = Start(name, closed, clause), []
         else:
@@ -198,7 +200,7 @@ def _segment(
 ) -> Closed:
     """Adds the rules of the clauses between two projections that close rules.
 
-    ``lists`` are the heads of the values of the lists of a WITH, by their names; None for RETURN.
+    ``lists`` are as of :func:`close`.
     """
     visible, projection = projection, with_keys(program, projection)
     rows = program.fresh("ordered") if len(projection.items) > len(visible.items) else head

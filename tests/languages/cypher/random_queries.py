@@ -184,6 +184,26 @@ def _in_list(draw: st.DrawFn, body: Body) -> Texts:
     return Texts(" ".join(p.cypher for p in parts), " ".join(p.kuzu for p in parts))
 
 
+def _handed_on_list(draw: st.DrawFn, body: Body) -> Texts:
+    """A list beside a property of its key, beside the nodes of a later MATCH, or their number."""
+    key, given = _named_list(draw, body)
+    if draw(st.booleans()):
+        given = Texts(f"{given.cypher} WHERE size(xs) > 1", f"{given.kuzu} WHERE m > 1")
+    after = Scope({key: body.scope.labels[key]}, count=body.scope.count)
+    pattern, needed = draw(patterns(after, 1, start=True, counted=True))
+    match = clause_of("MATCH", [pattern], needed, [])
+    last = draw(st.sampled_from(after.nodes))
+    parts = [given, match] if draw(st.booleans()) else [given]
+    values = [f"{key}.age AS v, xs AS s", f"{key}.age AS v, xs AS s, size(xs) AS n"]
+    found = Texts(f"RETURN {draw(st.sampled_from(values))}", "")
+    if len(parts) == 2 and draw(st.booleans()):
+        found = Texts(f"WITH {key}, xs, count({last}) AS n RETURN n, xs AS s", "")
+    kuzu = found.cypher.replace("size(xs)", "m").replace(f"count({last})", "count(*)")
+    parts.append(Texts(found.cypher, kuzu))
+    said, kuzu = (" ".join(of) for of in zip(*((p.cypher, p.kuzu) for p in parts), strict=True))
+    return Texts(said, kuzu, lists=(1,))
+
+
 def _first(draw: st.DrawFn, body: Body) -> Texts:
     """The first rows in an order, of rows or of counts, by columns or values over columns."""
     key, counts = key_of(draw, body), draw(st.booleans())
@@ -310,6 +330,7 @@ ENDINGS: dict[str, tuple[Ending, bool]] = {
     "count distinct": (_count_distinct, False),
     "lists": (_lists, True),
     "lists of groups": (_lists_of_groups, True),
+    "lists handed on": (_handed_on_list, True),
     "functions of lists": (_of_lists, True),
     "UNWIND of lists": (_unwound_list, True),
     "in lists": (_in_list, True),

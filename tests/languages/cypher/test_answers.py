@@ -192,6 +192,22 @@ AT_5: dict[str, list[Row]] = {
         (1, 10),
         (2, 1),
     ],
+    # Lists are columns, also behind WITH; one that WITH hands on is a key beside aggregates.
+    "MATCH (a:Person)-[r:K]->(b) WITH a, collect(r.w) AS ws RETURN a.age, ws": [
+        (30, "[2,5]"),
+        (None, "[1]"),
+    ],
+    "MATCH (a)-[r:K]->() WITH a AS x, collect(r.w) AS ws WITH x, ws AS vs MATCH (x)-[:K]->(c) "
+    "WITH c, vs, collect(DISTINCT x) AS xs, count(*) AS n RETURN vs, xs, n + 1 AS m": [
+        ("[1]", "[2]", 2),
+        ("[2,5]", "[1]", 3),
+        ("[7]", "[3]", 2),
+    ],
+    "MATCH (a)-[r:K]->() WITH a, collect(r.w) AS ws WHERE size(ws) > 1 RETURN *": [(1, "[2,5]")],
+    "MATCH (a)-[r:K]->() RETURN a, collect(r.w) AS ws, count(*) AS n ORDER BY n DESC, a LIMIT 2": [
+        (1, "[2,5]", 2),
+        (2, "[1]", 1),
+    ],
     # OPTIONAL MATCH as the first clause, where the row without a match changes no row.
     "OPTIONAL MATCH (a:City)-[r:K]->() OPTIONAL MATCH (a)-[:L]->(b) "
     "RETURN count(a) AS n, sum(r.w) AS w, count(b) AS m": [(1, 7, 0)],
