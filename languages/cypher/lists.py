@@ -168,7 +168,7 @@ def _without_list(
     before, (clause, *rest) = clauses[:place], clauses[place:]
     assert isinstance(clause, With)
     assert isinstance(item.value, Call)
-    end = _end_of_scope(rest, item.name)
+    end = end_of_scope(rest, item.name)
     seen, later = rest[:end], rest[end:]
     last = [result] if end > len(rest) else []
     trees = (clause.condition, *seen, *last)
@@ -187,7 +187,7 @@ def _without_list(
     return (*before, With(projection, condition), *after, *later), (*last, result)[0]
 
 
-def _end_of_scope(clauses: Sequence[Match | With | Unwind], name: str) -> int:
+def end_of_scope(clauses: Sequence[Match | With | Unwind], name: str) -> int:
     """The number of the clauses that see a variable, up to a WITH that does not pass it on; one
     more than all if RETURN sees it."""
     for place, clause in enumerate(clauses):
@@ -222,15 +222,20 @@ def _over_columns(tree: Tree, item: Item, columns: Sequence[Item]) -> Tree:
                 return Variable(_column(function, item))
         return with_parts(of, column)
 
-    found: Tree = changed(tree, column)
-    if not isinstance(found, With):
-        return found
     passed = [Item(Variable(_name(one)), one.alias, "") for one in columns]
-    items = found.projection.items
+    found: Tree = changed(tree, column)
+    return replaced_where_passed(found, item.name, passed)
+
+
+def replaced_where_passed(tree: Tree, name: str, passed: Sequence[Item]) -> Tree:
+    """A tree with other columns in place of a variable, where it is a WITH that passes it on."""
+    if not isinstance(tree, With):
+        return tree
+    items = tree.projection.items
     for one in items:
-        if _is_variable(one.value, item.name) and one.name == item.name:
+        if _is_variable(one.value, name) and one.name == name:
             items = _replaced(items, one, passed)
-    return replace(found, projection=replace(found.projection, items=items))
+    return replace(tree, projection=replace(tree.projection, items=items))
 
 
 def _name(item: Item) -> Name:

@@ -81,7 +81,7 @@ def are_apart(queries: Sequence[Sequence[Rule]]) -> bool:
 
     It is so if each two rules of two of them have a column of other constants.
     """
-    constants = [[_constants(rule) for rule in rules] for rules in queries]
+    constants = [[constants_of(rule) for rule in rules] for rules in queries]
     return all(
         any(one[name] != other[name] for name in one.keys() & other.keys())
         for left, right in combinations(constants, 2)
@@ -89,7 +89,7 @@ def are_apart(queries: Sequence[Sequence[Rule]]) -> bool:
     )
 
 
-def _constants(rule: Rule) -> dict[str, scalar.Scalar | None]:
+def constants_of(rule: Rule) -> dict[str, scalar.Scalar | None]:
     """The values of the columns of a rule that are constants."""
     values: dict[str, scalar.Scalar | None] = {}
     for name, of in rule.properties:

@@ -22,6 +22,7 @@ from .clauses import Match, Projection, Query, Single, Unwind, With
 from .conditions import hold, match_block
 from .constructed import relationships
 from .distinct_rows import with_distinct
+from .first_of_groups import first_of_groups, with_first_rows, with_order_columns
 from .first_optional import with_first_match
 from .lists import lists_taken_apart, without_lists
 from .ordering import with_keys
@@ -165,7 +166,7 @@ class Start:
 
 def _single(program: Program, single: Single, head: str) -> Closed:
     """Adds the rules of one query; its last ones have ``head``."""
-    single = without_lists(with_first_match(single))
+    single = without_lists(with_first_rows(with_first_match(single)))
     start: Start | None = None
     pending: list[Match | With | Unwind] = []
     for place, clause in enumerate(single.clauses):
@@ -203,7 +204,9 @@ def _segment(
     ``lists`` are as of :func:`close`.
     """
     visible, projection = projection, with_keys(program, projection)
-    rows = program.fresh("ordered") if len(projection.items) > len(visible.items) else head
+    projection = with_order_columns(program, projection)
+    is_ordered = len(projection.items) > len(visible.items) or projection.first is not None
+    rows = program.fresh("ordered") if is_ordered else head
     inner = program.fresh("grouped") if computes(projection) else ""
     returned = paths_returned(clauses, projection)
     counted = counts(item for item in projection.items if item.name not in (lists or ()))
@@ -218,6 +221,9 @@ def _segment(
         return close(body, projection, rows, inner, lists)
 
     closed = alternatives(build)[0]
+    if projection.first is not None:
+        names = [item.name for item in visible.items]
+        return first_of_groups(program, closed, projection, names, head)
     keys = {item.name for item in projection.items[len(visible.items) :]}
     return _without_keys(program, closed, keys, head, projection.at) if keys else closed
 

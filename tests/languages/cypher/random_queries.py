@@ -223,6 +223,33 @@ def _first(draw: st.DrawFn, body: Body) -> Texts:
     return Texts(f"{text} LIMIT {limit}", kuzu, (order, skip, limit))
 
 
+def _first_of_groups(draw: st.DrawFn, body: Body) -> Texts:
+    """The first value, or the first map of two values, of each group in an order."""
+    key, node = key_of(draw, body), key_of(draw, body)
+    w = draw(st.sampled_from([*body.values, "7"]))
+    x = draw(st.sampled_from([Texts(node, f"{node}.id"), Texts(w, w)]))
+    chosen = draw(st.lists(st.sampled_from(("{w}", "{w} % 2", "-{w}")), max_size=2, unique=True))
+    chosen.insert(draw(st.integers(0, len(chosen))), "{x}")
+    down = [draw(st.booleans()) for _ in chosen]
+    order = ", ".join(
+        f"{of.format(x='x', w='w')}{' DESC' * descends}"
+        for of, descends in zip(chosen, down, strict=True)
+    )
+    map_ = draw(st.booleans())
+    last = "head(collect(x)) AS h RETURN a, h AS y"
+    if map_:
+        last = "head(collect({y: x, z: w})) AS h RETURN a, h.y AS y, h.z AS z"
+    said = f"WITH {key} AS a, {x.cypher} AS x, {w} AS w ORDER BY {order} WITH a, {last}"
+    keys = [of.format(x=x.kuzu, w=f"({w})") for of in chosen]
+    values = [f"{key}.id", x.kuzu, w] if map_ else [f"{key}.id", x.kuzu]
+    if not map_:
+        keys.insert(0, f"CASE WHEN {x.kuzu} IS NULL THEN 1 ELSE 0 END")
+        down.insert(0, False)
+    columns = ", ".join(f"{of} AS c{k}" for k, of in enumerate([*values, *keys]))
+    first = (tuple((len(values) + k, of) for k, of in enumerate(down)), 0, 1)
+    return Texts(said, f"RETURN DISTINCT {columns}", first, by_groups=True)
+
+
 def _after_having(draw: st.DrawFn, body: Body) -> Texts:
     """A MATCH from the nodes with more than one row."""
     key = key_of(draw, body)
@@ -336,6 +363,7 @@ ENDINGS: dict[str, tuple[Ending, bool]] = {
     "in lists": (_in_list, True),
     "UNWIND beside IN": (_unwound_beside_list, True),
     "first rows": (_first, True),
+    "first of groups": (_first_of_groups, False),
     "after having": (_after_having, True),
     "after limit": (_after_limit, False),
     "after limit of groups": (_after_limit_of_groups, True),

@@ -192,6 +192,19 @@ AT_5: dict[str, list[Row]] = {
         (1, 10),
         (2, 1),
     ],
+    # The first row of each group in an order; nulls come last.
+    "MATCH (a)-[r:K]->(b) WITH a, b, r.w AS w ORDER BY w DESC "
+    "WITH a, head(collect({of: b, w: w})) AS h WHERE h.w > 1 RETURN a, h.of AS b, h.w * 2 AS w": [
+        (1, 2, 10),
+        (3, 3, 14),
+    ],
+    "MATCH (a)-[:K|L]->(b:Person) WITH a, b ORDER BY b.age DESC, b "
+    "RETURN a, head(collect(b.age)) AS h": [(1, None), (2, 30)],
+    "MATCH (a)-[r]->(b) WITH r.w AS w ORDER BY w DESC WITH head(collect(w)) AS h RETURN h": [(7,)],
+    "MATCH (a)-[r]->(b) WITH b, r.w AS w, a ORDER BY w, id(a) DESC "
+    "WITH b, head(collect(a)) AS h MATCH (h)-[:K]->(c:City) RETURN b, h, c": [(1, 2, 3), (3, 2, 3)],
+    "MATCH (a)-[:K]->(b) WITH b, a, count(*) AS n ORDER BY n DESC "
+    "WITH b, head(collect({a: a, n: n})) AS h RETURN b, h.a, h.n": [(2, 1, 2), (3, 2, 1)],
     # Lists are columns, also behind WITH; one that WITH hands on is a key beside aggregates.
     "MATCH (a:Person)-[r:K]->(b) WITH a, collect(r.w) AS ws RETURN a.age, ws": [
         (30, "[2,5]"),
