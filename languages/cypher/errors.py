@@ -231,6 +231,12 @@ LISTS = later(
     "a list as a value is",
     "a list stands after IN or UNWIND, with its values, or as nodes(p) or relationships(p)",
 )
+FILTERED = Fault("E-SYNTAX", "WHERE chooses members of a list", "write [x IN xs WHERE condition]")
+FILTERED_LIST = later(
+    "a list of chosen members, but for its size where it is collected from an OPTIONAL MATCH "
+    "behind a WITH with DISTINCT or aggregates, whose columns are its keys, is",
+    "count the matches that the condition holds for, as count(CASE WHEN b.age > 3 THEN 1 END)",
+)
 LIST_OF_VALUES = later(
     "a list behind a WITH whose other columns are not all nodes that are never null is",
     "collect it by nodes, as WITH a, collect(b) AS bs",

@@ -23,11 +23,11 @@ from .syntax import (
     InList,
     NullTest,
     Or,
-    Part,
     Property,
     TextComparison,
     Variable,
 )
+from .walking import variables_of_patterns
 
 _OF_NULLS = ("coalesce", "exists")
 """The functions of one argument that have a value where the argument is null."""
@@ -38,18 +38,9 @@ def with_first_match(single: Single) -> Single:
     first, later = single.clauses[:1], single.clauses[1:]
     if not first or not isinstance(first[0], Match) or not first[0].is_optional:
         return single
-    if not _leaves_out(_variables(first[0].parts), later, single.result):
+    if not _leaves_out(variables_of_patterns(first[0].parts), later, single.result):
         return single
     return replace(single, clauses=(replace(first[0], is_optional=False), *later))
-
-
-def _variables(parts: Sequence[Part]) -> set[str]:
-    """The variables of patterns."""
-    names = [part.variable for part in parts]
-    for part in parts:
-        names += [node.variable for node in part.pattern.nodes]
-        names += [one.variable for one in part.pattern.relationships]
-    return {name.text for name in names if name is not None}
 
 
 def _leaves_out(
@@ -59,11 +50,11 @@ def _leaves_out(
     for clause in clauses:
         match clause:
             case Match(parts):
-                if nulls.isdisjoint(_variables(parts)):
+                if nulls.isdisjoint(variables_of_patterns(parts)):
                     continue
                 if not clause.is_optional:
                     return True
-                nulls = nulls | _variables(parts)
+                nulls = nulls | variables_of_patterns(parts)
             case Unwind(members):
                 if _is_null(members, nulls):
                     return True
@@ -133,5 +124,5 @@ def _is_not_true(of: Expression, nulls: Set[str]) -> bool:
         case HasLabels(name):
             return name.text in nulls
         case Exists(parts):
-            return not nulls.isdisjoint(_variables(parts))
+            return not nulls.isdisjoint(variables_of_patterns(parts))
     return False

@@ -22,6 +22,7 @@ from .clauses import Match, Projection, Query, Single, Unwind, With
 from .conditions import hold, match_block
 from .constructed import relationships
 from .distinct_rows import with_distinct
+from .filtered_lists import without_filtered_lists
 from .first_of_groups import first_of_groups, with_first_rows, with_order_columns
 from .first_optional import with_first_match
 from .lists import lists_taken_apart, without_lists
@@ -166,7 +167,8 @@ class Start:
 
 def _single(program: Program, single: Single, head: str) -> Closed:
     """Adds the rules of one query; its last ones have ``head``."""
-    single = without_lists(with_first_rows(with_first_match(single)))
+    single = with_first_rows(with_first_match(without_filtered_lists(single)))
+    single = without_lists(single)
     start: Start | None = None
     pending: list[Match | With | Unwind] = []
     for place, clause in enumerate(single.clauses):

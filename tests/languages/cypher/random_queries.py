@@ -10,17 +10,25 @@ from tests.languages.cypher.drawing import (
     Scope,
     Texts,
     clause_of,
-    mixed_tests,
     patterns,
     returned,
 )
 from tests.languages.cypher.random_bodies import Body, Ending, bodies, key_of, keyed, named, truth
+from tests.languages.cypher.random_lists import (
+    filtered_lists,
+    functions_of_lists,
+    handed_on_lists,
+    in_lists,
+    lists,
+    lists_of_groups,
+    unwound_beside_lists,
+    unwound_lists,
+)
 from tests.languages.cypher.random_paths import queries_of_paths, unwound
 
 ORDERS = ("{x}", "{v}", "{v} % 2", "-{v}", "{x} % 2 + {v}", "abs({v} - 3)")
 """Keys of an order over the columns x, a node, and v, a number."""
 AGGREGATES = ("count", "sum", "avg", "min", "max")
-LISTS = ("collect(", "collect(DISTINCT ")
 
 
 def _rows(draw: st.DrawFn, body: Body) -> Texts:
@@ -100,110 +108,6 @@ def _count_distinct(draw: st.DrawFn, body: Body) -> Texts:
     return keyed(key_of(draw, body), [Texts(f"{call})", f"{call}.id)")])
 
 
-def _lists(draw: st.DrawFn, body: Body) -> Texts:
-    """A list by a node."""
-    value = draw(st.sampled_from([*body.values, "7"]))
-    call = f"{draw(st.sampled_from(LISTS))}{value})"
-    return replace(keyed(key_of(draw, body), [Texts(call, call)]), lists=(1,))
-
-
-def _named_list(draw: st.DrawFn, body: Body) -> tuple[str, Texts]:
-    """A key, and a WITH of a list ``xs`` of values by the key; Kuzu has its size ``m`` beside it,
-    and its smallest and largest value, for it fails to compute some sizes."""
-    key, value = key_of(draw, body), draw(st.sampled_from([*body.values, "7"]))
-    values = "collect(v) AS xs, count(v) AS m, min(v) AS h, max(v) AS l"
-    distinct = draw(st.sampled_from(["", "DISTINCT "]))
-    return key, Texts(
-        f"WITH {key}, collect({distinct}{value}) AS xs",
-        f"WITH {distinct}{key}, {value} AS v WITH {key}, {values}",
-    )
-
-
-def _lists_of_groups(draw: st.DrawFn, body: Body) -> Texts:
-    """The lists of the groups that a WITH chooses."""
-    key, given = _named_list(draw, body)
-    where = draw(st.sampled_from(["", "WHERE size(xs) > 1"]))
-    rest = draw(st.sampled_from(["xs AS s", "xs AS s, size(xs) AS n"]))
-    said = f"{given.cypher} {where} RETURN {key} AS a, {rest}"
-    kuzu = f"{given.kuzu} {where} RETURN {key}.id AS a, {rest}".replace("size(xs)", "m")
-    return Texts(said, kuzu, lists=(1,))
-
-
-def _of_lists(draw: st.DrawFn, body: Body) -> Texts:
-    """Functions of lists that a WITH names, behind another WITH or not."""
-    key, given = _named_list(draw, body)
-    again = draw(st.sampled_from(["", f"WITH {key}, xs WHERE size(xs) > 1 "]))
-    said = f"{again}RETURN {key} AS a, size(xs) AS s, head(xs) AS h, last(xs) AS l"
-    kuzu = again.replace(", xs", ", h, l, m").replace("size(xs)", "m")
-    kuzu += f"RETURN {key}.id AS a, m AS s, h, l"
-    return Texts(f"{given.cypher} {said}", f"{given.kuzu} {kuzu}")
-
-
-def _unwound_list(draw: st.DrawFn, body: Body) -> Texts:
-    """The values of a list one by one, of groups or of all rows, and how often each is there."""
-    key, value = key_of(draw, body), draw(st.sampled_from([*body.values, "7"]))
-    distinct, by = draw(st.sampled_from(["", "DISTINCT "])), draw(st.sampled_from([f"{key}, ", ""]))
-    last = "RETURN x, count(*) AS n"
-    return Texts(
-        f"WITH {by}collect({distinct}{value}) AS xs UNWIND xs AS x {last}",
-        f"WITH {distinct}{by}{value} AS x WITH x WHERE x IS NOT NULL {last}",
-    )
-
-
-def _in_list(draw: st.DrawFn, body: Body) -> Texts:
-    """A MATCH from nodes, whose last node is in a list of theirs or is not."""
-    key, member = key_of(draw, body), key_of(draw, body)
-    counted = draw(st.sampled_from(["", ", count(*) AS n"]))
-    after = Scope({key: body.scope.labels[key]}, count=body.scope.count)
-    pattern, needed = draw(patterns(after, 2, start=True))
-    last = draw(st.sampled_from(after.nodes))
-    negation = draw(st.sampled_from(["", "NOT "]))
-    where = Texts(f"{negation}{last} IN xs", f"{negation}{last}.id IN xs")
-    if draw(st.booleans()):
-        other = draw(mixed_tests(after))
-        where = Texts(f"{where.cypher} OR {other.cypher}", f"{where.kuzu} OR {other.kuzu}")
-    match = clause_of(
-        draw(st.sampled_from(["MATCH", "OPTIONAL MATCH"])), [pattern], needed, [where]
-    )
-    if match.cypher.startswith("OPTIONAL") and " OR " in match.cypher:
-        match = clause_of("MATCH", [pattern], needed, [where])
-    optional = match.cypher.startswith("OPTIONAL")
-    end = key if optional else last
-    columns = [Texts(f"{key} AS a", f"{key}.id AS a"), Texts(f"{end} AS b", f"{end}.id AS b")]
-    columns += [Texts("n", "n")] * bool(counted)
-    found = returned(columns, distinct=True)
-    if optional:
-        count = f"count({after.relationships[0]}) AS m" if after.relationships else "count(*) AS m"
-        found = keyed(key, [])
-        found = Texts(f"{found.cypher}, {count}", f"{found.kuzu}, {count}")
-    given = Texts(
-        f"WITH {key}, collect({member}) AS xs{counted}",
-        f"WITH {key}, collect({member}.id) AS xs{counted}",
-    )
-    parts = (given, match, found)
-    return Texts(" ".join(p.cypher for p in parts), " ".join(p.kuzu for p in parts))
-
-
-def _handed_on_list(draw: st.DrawFn, body: Body) -> Texts:
-    """A list beside a property of its key, beside the nodes of a later MATCH, or their number."""
-    key, given = _named_list(draw, body)
-    if draw(st.booleans()):
-        given = Texts(f"{given.cypher} WHERE size(xs) > 1", f"{given.kuzu} WHERE m > 1")
-    after = Scope({key: body.scope.labels[key]}, count=body.scope.count)
-    pattern, needed = draw(patterns(after, 1, start=True, counted=True))
-    match = clause_of("MATCH", [pattern], needed, [])
-    last = draw(st.sampled_from(after.nodes))
-    parts = [given, match] if draw(st.booleans()) else [given]
-    values = [f"{key}.age AS v, xs AS s", f"{key}.age AS v, xs AS s, size(xs) AS n"]
-    found = Texts(f"RETURN {draw(st.sampled_from(values))}", "")
-    if len(parts) == 2 and draw(st.booleans()):
-        found = Texts(f"WITH {key}, xs, count({last}) AS n RETURN n, xs AS s", "")
-    kuzu = found.cypher.replace("size(xs)", "m").replace(f"count({last})", "count(*)")
-    parts.append(Texts(found.cypher, kuzu))
-    said, kuzu = (" ".join(of) for of in zip(*((p.cypher, p.kuzu) for p in parts), strict=True))
-    return Texts(said, kuzu, lists=(1,))
-
-
 def _first(draw: st.DrawFn, body: Body) -> Texts:
     """The first rows in an order, of rows or of counts, by columns or values over columns."""
     key, counts = key_of(draw, body), draw(st.booleans())
@@ -275,30 +179,6 @@ def _after_limit_of_groups(draw: st.DrawFn, body: Body) -> Texts:
     return _matched_again(draw, body, key, given, "m")
 
 
-def _unwound_beside_list(draw: st.DrawFn, body: Body) -> Texts:
-    """A MATCH from each node of a list without repeats to another one of it."""
-    key, member = key_of(draw, body), key_of(draw, body)
-    after = Scope({"x": body.scope.labels[member]}, count=body.scope.count)
-    pattern, needed = draw(patterns(after, 1, start=True, counted=True))
-    last = draw(st.sampled_from(after.nodes))
-    where = Texts(f"{last} IN xs", f"{last}.id IN xs")
-    match = clause_of(
-        draw(st.sampled_from(["MATCH", "OPTIONAL MATCH"])), [pattern], needed, [where]
-    )
-    keys = key if key == member else f"{key}, {member}"
-    grouped = f"WITH {keys}, count(*) AS c WITH {key}, collect({{}}) AS xs UNWIND xs AS "
-    found = keyed("x", [Texts("count(*)", "count(*)")])
-    parts = (
-        Texts(
-            f"{grouped.format(member)}x",
-            f"{grouped.format(f'{member}.id')}i MATCH (x:N) WHERE x.id = i",
-        ),
-        match,
-        found,
-    )
-    return Texts(" ".join(p.cypher for p in parts), " ".join(p.kuzu for p in parts))
-
-
 def _after_values(draw: st.DrawFn, body: Body) -> Texts:
     """A MATCH beside a value that a WITH computes."""
     key = key_of(draw, body)
@@ -355,13 +235,14 @@ ENDINGS: dict[str, tuple[Ending, bool]] = {
     "counts by test": (_counts_by_test, True),
     "beside all": (_beside_all, False),
     "count distinct": (_count_distinct, False),
-    "lists": (_lists, True),
-    "lists of groups": (_lists_of_groups, True),
-    "lists handed on": (_handed_on_list, True),
-    "functions of lists": (_of_lists, True),
-    "UNWIND of lists": (_unwound_list, True),
-    "in lists": (_in_list, True),
-    "UNWIND beside IN": (_unwound_beside_list, True),
+    "lists": (lists, True),
+    "lists of groups": (lists_of_groups, True),
+    "lists handed on": (handed_on_lists, True),
+    "filtered lists": (filtered_lists, True),
+    "functions of lists": (functions_of_lists, True),
+    "UNWIND of lists": (unwound_lists, True),
+    "in lists": (in_lists, True),
+    "UNWIND beside IN": (unwound_beside_lists, True),
     "first rows": (_first, True),
     "first of groups": (_first_of_groups, False),
     "after having": (_after_having, True),

@@ -205,6 +205,15 @@ AT_5: dict[str, list[Row]] = {
     "WITH b, head(collect(a)) AS h MATCH (h)-[:K]->(c:City) RETURN b, h, c": [(1, 2, 3), (3, 2, 3)],
     "MATCH (a)-[:K]->(b) WITH b, a, count(*) AS n ORDER BY n DESC "
     "WITH b, head(collect({a: a, n: n})) AS h RETURN b, h.a, h.n": [(2, 1, 2), (3, 2, 1)],
+    # Members of a list that satisfy a condition, for each row of the groups.
+    "MATCH (a)-[:K]->(c) WITH DISTINCT a, c OPTIONAL MATCH (c)-[:K]->(b) "
+    "WITH a, collect(b) AS bs, c RETURN a, size([x IN bs WHERE (x)-[:K]->(c)]) + 1 AS m": [
+        (1, 1),
+        (2, 2),
+        (3, 2),
+    ],
+    "MATCH (a)-[:K]->() WITH DISTINCT a OPTIONAL MATCH (a)-[:K]->(b) WITH a, collect(b) AS bs "
+    "RETURN size(bs) AS n, size([a IN bs WHERE NOT (a)-[:K]->(a)]) AS m": [(1, 0), (2, 2)],
     # Lists are columns, also behind WITH; one that WITH hands on is a key beside aggregates.
     "MATCH (a:Person)-[r:K]->(b) WITH a, collect(r.w) AS ws RETURN a.age, ws": [
         (30, "[2,5]"),
