@@ -238,6 +238,17 @@ AT_5: dict[str, list[Row]] = {
         (1, 2)
     ],
     "OPTIONAL MATCH (a:City)-[:L]->() WITH a WHERE a IS NOT NULL RETURN a": [],
+    # Parts that nothing can match.
+    "MATCH (a)-[:K]->(b) OPTIONAL MATCH (b)-[:L]->(c) WHERE b <> b RETURN a, count(c) AS n": [
+        (1, 0),
+        (2, 0),
+        (3, 0),
+    ],
+    "MATCH (a)-[:K]->(b) WHERE NOT EXISTS { (b)-[:L]->(c) WHERE c <> c } RETURN a, b": [
+        (1, 2),
+        (2, 3),
+        (3, 3),
+    ],
     # WITH, HAVING, UNION, the first rows.
     "MATCH (a)-[:K]->() WITH a, count(*) AS n WHERE n > 1 MATCH (a)-->(c) RETURN c, n + 1 AS m": [
         (2, 3)
