@@ -3,8 +3,8 @@
 An n-ary PATTERN becomes a tree of binary ones, in the order that the caller gives. By default the
 tree is left-deep in the written order, except that an input waits until it shares a variable with
 those before it; components that share no variable are combined last. Projections go into the
-pattern that they belong to, an operator that needs an empty input is empty, and an atom that
-repeats another one is dropped.
+pattern that they belong to, an operator that needs an empty input is empty, a negated part without
+rows is left out, and an atom that repeats another one is dropped.
 
 A PATTERN of more atoms than rules join at once enters as a join at once too: of all its parts, the
 whole is the one whose join rules could not make, and pricing a join takes long with many atoms.
@@ -17,8 +17,10 @@ from collections.abc import Callable, Sequence
 from ..algebra import regex
 from ..algebra.deadline import NO_DEADLINE, WITHOUT_PLAN, Deadline
 from ..algebra.logical import (
+    AntiJoin,
     Empty,
     Filter,
+    LeftJoin,
     LogicalExpression,
     LogicalOperator,
     MultiwayPattern,
@@ -118,8 +120,10 @@ class Entry:
                 return self._pattern(operator, inputs)
             case Shortest():
                 return self._insert(operator, inputs)
-            case Witness() if inputs[0] not in self._empty:
+            case Witness() | LeftJoin() if inputs[0] not in self._empty:
                 return self._insert(operator, inputs)
+            case AntiJoin() if inputs[1] in self._empty:
+                return inputs[0]
             case _ if any(i in self._empty for i in inputs):
                 widths = [self._memo.group(i).properties.width for i in inputs]
                 return self._insert(Empty(operator.width(widths)), ())

@@ -77,9 +77,10 @@ class Aggregate(LogicalOperator):
 
     @property
     def form(self) -> Form:
-        if any(call.function in COLLECTING for call in self.aggregates):
-            return LISTS
-        return AGGREGATES_READ if self.retracts else AGGREGATES
+        if self.retracts:
+            return AGGREGATES_READ
+        is_list = any(call.function in COLLECTING for call in self.aggregates)
+        return LISTS if is_list else AGGREGATES
 
     def width(self, inputs: Sequence[int]) -> int:
         return len(self.output)

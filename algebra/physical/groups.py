@@ -145,8 +145,7 @@ class AggregateRows(DeletionVariant):
         require(
             not self.retracts or self.every is None, "it gives rows for instants, or retracts them"
         )
-        read = self.retracts is True or self.partial is True
-        require(not read or not self.collects, "no operator reads lists")
+        require(self.partial is not True or not self.collects, "no partial row has a list")
         sums = not self._functions.isdisjoint(PARTIAL_SUMS)
         require(not sums or self.partial is True, "a partial sum is for partial rows alone")
         if self.partial:

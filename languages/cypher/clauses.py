@@ -44,8 +44,24 @@ class Sorted:
 
 
 @dataclass(frozen=True, slots=True)
+class First:
+    """The first row of each group.
+
+    Attributes:
+        groups: the names of the items that rows are grouped by.
+        order: the order of the rows of a group.
+    """
+
+    groups: tuple[str, ...]
+    order: tuple[Sorted, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Projection:
-    """``DISTINCT *, items ORDER BY ... SKIP ... LIMIT ...``."""
+    """``DISTINCT *, items ORDER BY ... SKIP ... LIMIT ...``.
+
+    With ``first``, which no text writes, it has the first row of each group.
+    """
 
     items: tuple[Item, ...]
     distinct: bool
@@ -54,6 +70,7 @@ class Projection:
     limit: Expression | None
     at: Location = field(compare=False)
     is_star: bool = False
+    first: First | None = None
 
 
 @dataclass(frozen=True, slots=True)

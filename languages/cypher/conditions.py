@@ -38,6 +38,7 @@ from .syntax import (
     Case,
     Exists,
     Expression,
+    Filtered,
     HasLabels,
     InList,
     Literal,
@@ -124,7 +125,7 @@ def decided(body: Body, of: Expression) -> Expression:
             return Literal(_decide(body, of), of.at)
         case InList() if list_of(body, of.members) is not None:
             return Literal(_decide(body, of), of.at)
-        case Quantified():
+        case Quantified() | Filtered():
             return of
     return with_parts(of, lambda part: decided(body, part))
 

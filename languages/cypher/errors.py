@@ -175,7 +175,13 @@ OPTIONAL_NODE = later(
 OPTIONAL_EDGE = later(
     "a relationship of an OPTIONAL MATCH as a value is", "use its properties, or its other node"
 )
-FIRST_OPTIONAL = later("OPTIONAL MATCH as the first clause is", "write a MATCH before it")
+FIRST_OPTIONAL = Fault(
+    "E-LATER",
+    "where its pattern has no match, a first clause gives a row of nulls, and no row holds without "
+    "input",
+    "leave that row out, as by WITH a, b WHERE a IS NOT NULL, or aggregate values of the pattern "
+    "without keys, as count(b)",
+)
 LONE_OPTIONAL = later(
     "an OPTIONAL MATCH without a node that is bound before is",
     "let its pattern begin at a node of a MATCH",
@@ -224,6 +230,12 @@ MAP_VALUE = later("a map as a value is", "maps are arguments of point, datetime 
 LISTS = later(
     "a list as a value is",
     "a list stands after IN or UNWIND, with its values, or as nodes(p) or relationships(p)",
+)
+FILTERED = Fault("E-SYNTAX", "WHERE chooses members of a list", "write [x IN xs WHERE condition]")
+FILTERED_LIST = later(
+    "a list of chosen members, but for its size where it is collected from an OPTIONAL MATCH "
+    "behind a WITH with DISTINCT or aggregates, whose columns are its keys, is",
+    "count the matches that the condition holds for, as count(CASE WHEN b.age > 3 THEN 1 END)",
 )
 LIST_OF_VALUES = later(
     "a list behind a WITH whose other columns are not all nodes that are never null is",

@@ -13,6 +13,7 @@ from .syntax import (
     Computed,
     Exists,
     Expression,
+    Filtered,
     HasLabels,
     InList,
     ListOf,
@@ -42,6 +43,9 @@ def expression_text(of: Expression) -> str:
             return f"${name.text}"
         case ListOf(items):
             return f"[{', '.join(map(expression_text, items))}]"
+        case Filtered(variable, members, condition):
+            inside = f"{variable.text} IN {expression_text(members)}"
+            return f"[{inside} WHERE {expression_text(condition)}]"
         case MapOf(values):
             return f"{{{', '.join(f'{key.text}: {expression_text(of)}' for key, of in values)}}}"
         case Access(owner, key):
@@ -88,8 +92,8 @@ def expression_text(of: Expression) -> str:
 def _inside(of: Expression) -> str:
     """The text of an operand, in parentheses where it has operators itself."""
     plain = (
-        Variable | Property | Literal | Parameter | ListOf | MapOf | Call | Access | Case
-        | HasLabels | Exists | Quantified
+        Variable | Property | Literal | Parameter | ListOf | Filtered | MapOf | Call | Access
+        | Case | HasLabels | Exists | Quantified
     )  # fmt: skip
     text = expression_text(of)
     return text if isinstance(of, plain) else f"({text})"

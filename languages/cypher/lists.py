@@ -1,15 +1,16 @@
 """Lists that ``collect`` makes and later clauses take apart again.
 
-No operator reads a list, so the syntax tree is rewritten to one without it. ``size(collect(x))`` is
-a count, also where a WITH names the list before; ``head`` and ``last`` of a list, which is in
-ascending order, are the smallest and the largest value. ``WITH a, collect(x) AS xs UNWIND xs AS y``
-keeps the rows that it groups: ``WITH a, x AS y WHERE y IS NOT NULL``. A list that RETURN gives is
-collected there, under a condition of the WITH over the matches of its groups, found again.
+No operator reads a list, so the syntax tree is rewritten to one without it, unless clauses only
+hand the list on to RETURN. ``size(collect(x))`` is a count, also where a WITH names the list
+before; ``head`` and ``last`` of a list, which is in ascending order, are the smallest and the
+largest value. ``WITH a, collect(x) AS xs UNWIND xs AS y`` keeps the rows that it groups:
+``WITH a, x AS y WHERE y IS NOT NULL``. RETURN collects a list itself where it has all keys of the
+WITH.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
@@ -76,6 +77,34 @@ def named_lists(projection: Projection) -> list[Item]:
     return [one for one in lists if isinstance(one.value, Call) and len(one.value.arguments) == 1]
 
 
+def columns_of_lists(names: Iterable[str]) -> set[str]:
+    """The names of the columns that :func:`without_lists` adds for functions of lists ``names``."""
+    return {f"{function}({name})" for name in names for function in OF_LISTS}
+
+
+def lists_taken_apart(
+    projection: Projection, clauses: Sequence[Match | With | Unwind], result: Projection
+) -> list[str]:
+    """The names of the lists of a WITH that the clauses behind it do not hand on to RETURN."""
+    names = [item.name for item in named_lists(projection)]
+    return [name for name in names if not _is_returned({name}, clauses, result)]
+
+
+def _is_returned(
+    names: Set[str], clauses: Sequence[Match | With | Unwind], result: Projection
+) -> bool:
+    """Whether RETURN has a column that is one of the variables."""
+    for projection in (clause.projection for clause in clauses if isinstance(clause, With)):
+        names = _columns_of(projection, names)
+    return bool(_columns_of(result, names))
+
+
+def _columns_of(projection: Projection, names: Set[str]) -> Set[str]:
+    """The columns that are one of the variables."""
+    columns = {i.name for i in projection.items if any(_is_variable(i.value, n) for n in names)}
+    return columns | names if projection.is_star else columns
+
+
 def _lists(clauses: Clauses, place: int) -> list[Item]:
     """The columns of the clause at a place that are lists."""
     clause = clauses[place] if place < len(clauses) else None
@@ -139,7 +168,7 @@ def _without_list(
     before, (clause, *rest) = clauses[:place], clauses[place:]
     assert isinstance(clause, With)
     assert isinstance(item.value, Call)
-    end = _end_of_scope(rest, item.name)
+    end = end_of_scope(rest, item.name)
     seen, later = rest[:end], rest[end:]
     last = [result] if end > len(rest) else []
     trees = (clause.condition, *seen, *last)
@@ -148,7 +177,8 @@ def _without_list(
     condition = _over_columns(clause.condition, item, columns)
     after = [_over_columns(one, item, columns) for one in seen]
     last = [_over_columns(one, item, columns) for one in last]
-    if _reads((condition, *after, *last), item.name):
+    is_returned = any(one.is_star for one in last)
+    if is_returned or _reads((condition, *after, *last), item.name):
         columns.append(item)
         after = [_over_columns(one, item, columns) for one in seen]
     items = _replaced(clause.projection.items, item, columns) or clause.projection.items
@@ -157,7 +187,7 @@ def _without_list(
     return (*before, With(projection, condition), *after, *later), (*last, result)[0]
 
 
-def _end_of_scope(clauses: Sequence[Match | With | Unwind], name: str) -> int:
+def end_of_scope(clauses: Sequence[Match | With | Unwind], name: str) -> int:
     """The number of the clauses that see a variable, up to a WITH that does not pass it on; one
     more than all if RETURN sees it."""
     for place, clause in enumerate(clauses):
@@ -192,15 +222,20 @@ def _over_columns(tree: Tree, item: Item, columns: Sequence[Item]) -> Tree:
                 return Variable(_column(function, item))
         return with_parts(of, column)
 
-    found: Tree = changed(tree, column)
-    if not isinstance(found, With):
-        return found
     passed = [Item(Variable(_name(one)), one.alias, "") for one in columns]
-    items = found.projection.items
+    found: Tree = changed(tree, column)
+    return replaced_where_passed(found, item.name, passed)
+
+
+def replaced_where_passed(tree: Tree, name: str, passed: Sequence[Item]) -> Tree:
+    """A tree with other columns in place of a variable, where it is a WITH that passes it on."""
+    if not isinstance(tree, With):
+        return tree
+    items = tree.projection.items
     for one in items:
-        if _is_variable(one.value, item.name) and one.name == item.name:
+        if _is_variable(one.value, name) and one.name == name:
             items = _replaced(items, one, passed)
-    return replace(found, projection=replace(found.projection, items=items))
+    return replace(tree, projection=replace(tree.projection, items=items))
 
 
 def _name(item: Item) -> Name:
@@ -223,20 +258,11 @@ def _returned(clauses: Clauses, result: Projection) -> tuple[Clauses, Projection
     if not isinstance(clause, With) or not any(_reads(result, one.name) for one in lists):
         return clauses, result
     given = clause.projection
-    if given.is_star or given.limit is not None or given.order or not _is_over(result, given):
+    is_chosen = clause.condition is not None or given.limit is not None or bool(given.order)
+    if given.is_star or is_chosen or not _is_over(result, given):
         return clauses, result
-    keys = [one for one in given.items if not _is_aggregated(one)]
-    if clause.condition is None:
-        found = _substituted(result, {one.name: one.value for one in given.items})
-        return (tuple(before), found) if found is not None else (clauses, result)
-    found = _substituted(result, {one.name: one.value for one in lists})
-    again = all(isinstance(one, Match) for one in before) and before
-    if found is None or not again or any(not _is_variable(k.value, k.name) for k in keys):
-        return clauses, result
-    clauses = (*before, clause, *before)
-    for item in lists:
-        clauses, found = _without_list(clauses, len(before), item, found)
-    return clauses, found
+    found = _substituted(result, {one.name: one.value for one in given.items})
+    return (tuple(before), found) if found is not None else (clauses, result)
 
 
 def _is_over(result: Projection, given: Projection) -> bool:

@@ -23,10 +23,11 @@ from .collected import collected, list_of, passed_on
 from .conditions import TRUE, decided, null_test
 from .expression_text import expression_text
 from .functions import NULL
+from .lists import columns_of_lists
 from .ordering import limit_of
 from .path_tests import LISTS
 from .program import reading
-from .scope import Bound, Edge, Node, Path, Value
+from .scope import Bound, Edge, ListColumn, Node, Path, Value
 from .syntax import (
     Call,
     Exists,
@@ -80,7 +81,7 @@ def are_apart(queries: Sequence[Sequence[Rule]]) -> bool:
 
     It is so if each two rules of two of them have a column of other constants.
     """
-    constants = [[_constants(rule) for rule in rules] for rules in queries]
+    constants = [[constants_of(rule) for rule in rules] for rules in queries]
     return all(
         any(one[name] != other[name] for name in one.keys() & other.keys())
         for left, right in combinations(constants, 2)
@@ -88,7 +89,7 @@ def are_apart(queries: Sequence[Sequence[Rule]]) -> bool:
     )
 
 
-def _constants(rule: Rule) -> dict[str, scalar.Scalar | None]:
+def constants_of(rule: Rule) -> dict[str, scalar.Scalar | None]:
     """The values of the columns of a rule that are constants."""
     values: dict[str, scalar.Scalar | None] = {}
     for name, of in rule.properties:
@@ -97,15 +98,16 @@ def _constants(rule: Rule) -> dict[str, scalar.Scalar | None]:
     return values
 
 
-def items_of(body: Body, projection: Projection) -> tuple[Item, ...]:
-    """The items of a projection, with those that ``*`` stands for.
+def items_of(body: Body, projection: Projection, *, is_last: bool) -> tuple[Item, ...]:
+    """The items of a projection, with those that ``*`` stands for; ``is_last`` for RETURN.
 
     Raises:
         QueryError: E-SYNTAX for ``*`` without variables, and for a repeated name.
     """
     items = tuple(_decided(body, item) for item in projection.items)
     if projection.is_star:
-        names = [Name(name, projection.at) for name in body.scope]
+        hidden = columns_of_lists(body.scope) if is_last else set[str]()
+        names = [Name(name, projection.at) for name in body.scope if name not in hidden]
         if not names:
             raise errors.NO_COLUMNS.error(projection.at, "*")
         items = (*(Item(VariableText(name), None, name.text) for name in names), *items)
@@ -138,7 +140,7 @@ def renamed(body: Body, projection: Projection) -> dict[str, Bound]:
         QueryError: E-SYNTAX for a value without a name.
     """
     scope: dict[str, Bound] = {}
-    for item in items_of(body, projection):
+    for item in items_of(body, projection, is_last=False):
         known = body.bound(item.value.name) if isinstance(item.value, VariableText) else None
         if item.alias is None and not isinstance(item.value, VariableText):
             raise errors.NO_ALIAS.error(item.value.at, item.text)
@@ -172,17 +174,18 @@ def close(
         projection: the projection.
         head: the head of its rows.
         inner: the head of its aggregates, if it needs one.
-        lists: the heads of the values of the lists of a WITH, by their names; they are no columns.
+        lists: the heads of the values of the lists of a WITH that are no columns, by their names.
             None for RETURN, whose lists are columns.
 
     Raises:
         QueryError: for a projection that is not supported.
     """
-    every = items_of(body, projection)
+    every = items_of(body, projection, is_last=lists is None)
     program, at = body.program, projection.at
     items = every if lists is None else [one for one in every if not _is_list(body, one, lists)]
     limit = limit_of(projection, items)
     scope = {one.name: _later(body, one, one.name) for one in items}
+    _check_order(projection, scope)
     if lists is not None:
         scope |= _lists(body, every, items, lists)
     _check_paths(body, items)
@@ -204,6 +207,7 @@ def close(
     after.names.update(own)
     after.atoms.append(reading(inner, own, at))
     after.scope.update({name: Value(Variable(name)) for name in own})
+    after.scope.update({name: ListColumn(name) for call, name in called.items() if _collects(call)})
     after.scope.update({item.name: scope[item.name] for item in keys})
     results: list[Column] = []
     for name, item in zip(names, items, strict=True):
@@ -232,6 +236,14 @@ def _lists(
         elif (members := list_of(body, item.value)) is not None:
             found[item.name] = passed_on(body, members, item, items)
     return found
+
+
+def _check_order(projection: Projection, scope: Mapping[str, Bound]) -> None:
+    """Checks that no key of ORDER BY is a list."""
+    for key in projection.order:
+        name = key.value.name.text if isinstance(key.value, VariableText) else ""
+        if isinstance(scope.get(name), ListColumn):
+            raise errors.LISTS.error(key.value.at, name)
 
 
 def _check_paths(body: Body, items: Sequence[Item]) -> None:
@@ -277,6 +289,8 @@ def _output(body: Body, item: Item) -> Output:
                     raise errors.EMPTY_PATH.error(value.at, value.name.text)
                 raise errors.READ_COLUMN.error(value.at, value.name.text)
             return rq.Witnessed(bound.name, value.at)
+        if isinstance(bound, ListColumn):
+            return Variable(bound.variable)
     match value:
         case Call(function, (VariableText(path),)) if function.text.lower() in LISTS:
             bound = body.bound(path)
@@ -317,4 +331,10 @@ def _later(body: Body, item: Item, name: str) -> Bound:
             raise errors.EDGE_COLUMN.error(item.value.at, item.value.name.text)
         if isinstance(known, Node) and not known.optional:
             return Node(name, known.labels)
-    return Value(Variable(name))
+        if isinstance(known, ListColumn):
+            return ListColumn(name)
+    return ListColumn(name) if _collects(item.value) else Value(Variable(name))
+
+
+def _collects(of: Expression) -> bool:
+    return isinstance(of, Call) and of.function.text.lower() == "collect"

@@ -12,6 +12,7 @@ from lark import Token, Transformer
 from ..parsing.tokens import location_of, name_of, nested, number, string
 from ..query.atoms import Location
 from ..query.errors import QueryError
+from . import errors
 from .syntax import (
     Access,
     And,
@@ -20,6 +21,7 @@ from .syntax import (
     Comparison,
     Computed,
     Expression,
+    Filtered,
     HasLabels,
     InList,
     ListOf,
@@ -164,6 +166,15 @@ class Expressions(Transformer[Token, Any]):
     def list_of(self, parts: list[Any]) -> Expression:
         bracket, *items = parts
         return ListOf(tuple(items), location_of(bracket), _nested(items))
+
+    def filtered(self, parts: list[Any]) -> Expression:
+        bracket, values, condition = parts
+        at = location_of(bracket)
+        match values:
+            case InList(Variable(variable), members):
+                depth = _nested((members, condition), at)
+                return Filtered(variable, members, condition, at, depth)
+        raise errors.FILTERED.error(at, "[")
 
     def map_of(self, parts: list[Any]) -> Expression:
         bracket, *words = parts

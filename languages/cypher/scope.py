@@ -104,4 +104,15 @@ class Members:
     repeats: bool
 
 
-Bound = Node | Edge | Path | Value | Point | Members
+@dataclass(frozen=True, slots=True)
+class ListColumn:
+    """A list that a WITH collects and RETURN gives; clauses between the two only hand it on.
+
+    Attributes:
+        variable: its variable in rules.
+    """
+
+    variable: str
+
+
+Bound = Node | Edge | Path | Value | Point | Members | ListColumn

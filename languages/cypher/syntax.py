@@ -295,14 +295,25 @@ class Quantified:
     depth: int = field(compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Filtered:
+    """``[variable IN members WHERE condition]``."""
+
+    variable: Name
+    members: Expression
+    condition: Expression
+    at: Location = field(compare=False)
+    depth: int = field(compare=False)
+
+
 Condition = (
     Comparison | InList | TextComparison | NullTest | HasLabels | Exists | And | Or | Not
     | Quantified
 )  # fmt: skip
 """The expressions that are true, false or null."""
 Expression = (
-    Variable | Property | Literal | Parameter | ListOf | MapOf | Call | Access | Computed | Case
-    | Condition
+    Variable | Property | Literal | Parameter | ListOf | Filtered | MapOf | Call | Access
+    | Computed | Case | Condition
 )  # fmt: skip
 
 # -- patterns -------------------------------------------------------------------------------

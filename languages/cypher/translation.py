@@ -22,7 +22,10 @@ from .clauses import Match, Projection, Query, Single, Unwind, With
 from .conditions import hold, match_block
 from .constructed import relationships
 from .distinct_rows import with_distinct
-from .lists import named_lists, without_lists
+from .filtered_lists import without_filtered_lists
+from .first_of_groups import first_of_groups, with_first_rows, with_order_columns
+from .first_optional import with_first_match
+from .lists import lists_taken_apart, without_lists
 from .ordering import with_keys
 from .path_tests import paths_read, paths_returned
 from .program import Choices, Program, alternatives, reading
@@ -164,10 +167,11 @@ class Start:
 
 def _single(program: Program, single: Single, head: str) -> Closed:
     """Adds the rules of one query; its last ones have ``head``."""
+    single = with_first_rows(with_first_match(without_filtered_lists(single)))
     single = without_lists(single)
     start: Start | None = None
     pending: list[Match | With | Unwind] = []
-    for clause in single.clauses:
+    for place, clause in enumerate(single.clauses):
         if isinstance(clause, With) and closes(clause.projection):
             last = None if start is None else start.clause.projection
             projection = with_distinct(clause.projection, last, pending)
@@ -178,7 +182,9 @@ def _single(program: Program, single: Single, head: str) -> Closed:
                 if item.alias is None and not isinstance(item.value, VariableText):
                     raise errors.NO_ALIAS.error(item.value.at, item.text)
             name = program.fresh("with")
-            lists = {item.name: program.fresh("list") for item in named_lists(projection)}
+            later = single.clauses[place + 1 :]
+            taken_apart = lists_taken_apart(projection, later, single.result)
+            lists = {name: program.fresh("list") for name in taken_apart}
             closed = _segment(program, start, pending, projection, name, lists=lists)
             start, pending = Start(name, closed, clause), []
         else:
@@ -197,10 +203,12 @@ def _segment(
 ) -> Closed:
     """Adds the rules of the clauses between two projections that close rules.
 
-    ``lists`` are the heads of the values of the lists of a WITH, by their names; None for RETURN.
+    ``lists`` are as of :func:`close`.
     """
     visible, projection = projection, with_keys(program, projection)
-    rows = program.fresh("ordered") if len(projection.items) > len(visible.items) else head
+    projection = with_order_columns(program, projection)
+    is_ordered = len(projection.items) > len(visible.items) or projection.first is not None
+    rows = program.fresh("ordered") if is_ordered else head
     inner = program.fresh("grouped") if computes(projection) else ""
     returned = paths_returned(clauses, projection)
     counted = counts(item for item in projection.items if item.name not in (lists or ()))
@@ -215,6 +223,9 @@ def _segment(
         return close(body, projection, rows, inner, lists)
 
     closed = alternatives(build)[0]
+    if projection.first is not None:
+        names = [item.name for item in visible.items]
+        return first_of_groups(program, closed, projection, names, head)
     keys = {item.name for item in projection.items[len(visible.items) :]}
     return _without_keys(program, closed, keys, head, projection.at) if keys else closed
 

@@ -25,6 +25,7 @@ from .syntax import (
     Computed,
     Exists,
     Expression,
+    Filtered,
     HasLabels,
     InList,
     ListOf,
@@ -88,6 +89,8 @@ def _value(body: Body, of: Expression) -> rq.Value:
             raise errors.NO_VALUE.error(name.at, f"${name.text}")
         case ListOf(_, at):
             raise errors.LISTS.error(at, "[")
+        case Filtered(_, _, _, at):
+            raise errors.FILTERED_LIST.error(at, expression_text(of))
         case MapOf(_, at):
             raise errors.MAP_VALUE.error(at, expression_text(of))
         case Computed(function, arguments):

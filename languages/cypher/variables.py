@@ -10,7 +10,7 @@ from ..query.shortest_paths import LENGTH
 from . import errors, moments
 from .bodies import Body
 from .expression_text import expression_text
-from .scope import Edge, Members, Node, Path, Point, Value
+from .scope import Edge, ListColumn, Members, Node, Path, Point, Value
 from .syntax import Call, Expression, Name, Property
 from .syntax import Variable as VariableText
 
@@ -53,7 +53,7 @@ def property_of(body: Body, of: Property) -> rq.Value:
             return part_of(body, value, of.key, text)
         case Point():
             raise errors.POINT.error(of.at, text)
-        case Members():
+        case Members() | ListColumn():
             raise errors.LISTS.error(of.at, text)
 
 
@@ -107,7 +107,7 @@ def variable_value(body: Body, name: Name) -> rq.Value:
             return value
         case Point():
             raise errors.POINT.error(name.at, name.text)
-        case Members():
+        case Members() | ListColumn():
             raise errors.LISTS.error(name.at, name.text)
 
 

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeGuard, TypeVar, get_args
 
-from .syntax import Exists, Expression, HasLabels, Property, Variable
+from .syntax import (
+    Exists,
+    Expression,
+    Filtered,
+    HasLabels,
+    Name,
+    Part,
+    Property,
+    Quantified,
+    Variable,
+)
 
 Tree = TypeVar("Tree")
 _EXPRESSIONS: tuple[type, ...] = get_args(Expression)
@@ -51,6 +61,47 @@ def names_in(of: Expression) -> Iterator[str | None]:
         case _:
             for part in parts_of(of):
                 yield from names_in(part)
+
+
+def variables_of_patterns(parts: Sequence[Part]) -> set[str]:
+    """The variables of patterns."""
+    names = [part.variable for part in parts]
+    for part in parts:
+        names += [node.variable for node in part.pattern.nodes]
+        names += [one.variable for one in part.pattern.relationships]
+    return {name.text for name in names if name is not None}
+
+
+def names_everywhere(tree: Any) -> set[str]:
+    """All names in a tree, also those of properties, labels and types."""
+    if isinstance(tree, Name):
+        return {tree.text}
+    if isinstance(tree, tuple):
+        return {name for part in tree for name in names_everywhere(part)}
+    if not is_dataclass(tree):
+        return set()
+    return names_everywhere(tuple(getattr(tree, field.name) for field in fields(tree)))
+
+
+def renamed_variable(tree: Tree, old: str, new: str) -> Tree:
+    """The tree with another name of a variable, also in its patterns."""
+    names = {"name", "owner"} if isinstance(tree, Variable | Property | HasLabels) else {"variable"}
+    if isinstance(tree, tuple):
+        return tuple(renamed_variable(part, old, new) for part in tree)  # type: ignore[return-value]
+    if not is_dataclass(tree) or _binds(tree, old):
+        return tree
+
+    def renamed(field: str, value: Any) -> Any:
+        is_name = field in names and isinstance(value, Name) and value.text == old
+        return replace(value, text=new) if is_name else renamed_variable(value, old, new)
+
+    values = {of.name: renamed(of.name, getattr(tree, of.name)) for of in fields(tree)}
+    return replace(tree, **values)  # type: ignore[type-var]
+
+
+def _binds(tree: Any, name: str) -> bool:
+    """Whether an expression gives a variable another meaning inside."""
+    return isinstance(tree, Quantified | Filtered) and tree.variable.text == name
 
 
 def with_parts(tree: Tree, change: Callable[[Expression], Expression]) -> Tree:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...algebra.aggregates import (
-    COLLECTING,
     DEFINITIONS,
     IN_QUERIES,
     Function,
@@ -22,7 +21,6 @@ from ...algebra.scalar import Literal
 from .atoms import Location
 from .conditions import references_in, references_of
 from .errors import QueryError
-from .predicates import read_by
 from .regular_query import Aggregated, Output, Property, Rule, Value
 
 FUNCTIONS: Final[dict[str, Function]] = {name: name for name in IN_QUERIES}
@@ -238,29 +236,6 @@ def check_alike(rules: Sequence[Rule]) -> None:
                 hint="rules of one head are alternatives: each column is a key in all of them, "
                 "or the same function in all",
             )
-
-
-def check_lists(rules: Sequence[Rule]) -> None:
-    """Checks that lists are collected for the answer alone: no rule and no limit reads them.
-
-    Raises:
-        QueryError: E-AGG.
-    """
-    read = read_by(rules)
-    limited = {rule.head for rule in rules if rule.limit is not None}
-    for rule in rules:
-        for name, of in rule.properties:
-            if not isinstance(of, Aggregated) or of.function not in COLLECTING:
-                continue
-            if rule.head in read or rule.head in limited:
-                what = "other rules" if rule.head in read else "a LIMIT"
-                raise QueryError(
-                    "E-AGG",
-                    f"{name} is a list, and {what} cannot read it",
-                    at=of.location or rule.location,
-                    text="collect",
-                    hint="collect lists in the answer alone, without ORDER BY and LIMIT",
-                )
 
 
 def _functions(rule: Rule) -> list[tuple[Function, float | None] | None]:

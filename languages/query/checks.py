@@ -14,14 +14,14 @@ from operator import attrgetter, itemgetter
 
 from ...algebra import regex
 from ...algebra.regex import Regex
-from .answers import check_alike, check_lists
+from .answers import check_alike
 from .atoms import Atom, BinaryAtom, EdgeAtom, Location, PathAtom, Variable, variables_of
 from .conditions import conjuncts, connected, unified
 from .disjoint_sets import DisjointSets
 from .edge_checks import check_edges
 from .errors import QueryError, line_of, listed
 from .limits import check_limits
-from .path_columns import check_paths_handed_on
+from .path_columns import check_paths_and_lists
 from .predicates import derived_by, parts_by, predicates, read_by
 from .regular_query import (
     LabelSet,
@@ -64,10 +64,9 @@ def checked_query(
     answer = answer or _answer(rules)
     _check_inner_paths(rules, answer)
     check_columns(rules, order)
-    check_paths_handed_on(rules, order)
     for head in dict.fromkeys(rule.head for rule in rules):
         check_alike([rule for rule in rules if rule.head == head])
-    check_lists(rules)
+    check_paths_and_lists(rules, order)
     check_limits(rules)
     _check_windows(windows)
     all_warnings = (

@@ -25,6 +25,7 @@ from ..query.atoms import (
     Variable,
     VertexAtom,
     group_of,
+    variables_of,
 )
 from ..query.condition_text import (
     condition_text,
@@ -33,8 +34,18 @@ from ..query.condition_text import (
     output_text,
     value_text,
 )
-from ..query.predicates import parts_by, predicates
-from ..query.regular_query import Emit, Limit, Output, RegularQuery, Rule, WindowClause, Witnessed
+from ..query.conditions import with_names
+from ..query.predicates import first_free, parts_by, predicates
+from ..query.regular_query import (
+    Emit,
+    Limit,
+    Output,
+    Property,
+    RegularQuery,
+    Rule,
+    WindowClause,
+    Witnessed,
+)
 
 __all__ = ["condition_text", "path_text", "rule_text", "rules_text", "text", "value_text"]
 
@@ -93,11 +104,11 @@ def _body(rule: Rule, sets: _Steps, parts: Mapping[str, Rule]) -> tuple[list[str
     different = "" if len(groups) != 1 or None in groups else _DIFFERENT
     body = list(_atoms(rule.body, sets, () if different else groups))
     for part in rule.optional:
-        columns = [of.name for of in part.columns if isinstance(of, Variable)]
-        body.append(f"optional {_part(part.predicate, columns, sets, parts)}")
+        body.append(f"optional {_part(part.predicate, part.columns, sets, parts)}")
     body += map(condition_text, rule.conditions)
     for negation in rule.negated:
-        body.append(f"not {_part(negation.predicate, negation.variables, sets, parts)}")
+        columns = tuple(map(Variable, negation.variables))
+        body.append(f"not {_part(negation.predicate, columns, sets, parts)}")
     return body, different
 
 
@@ -119,14 +130,33 @@ def _atoms(atoms: Sequence[Atom], sets: _Steps, groups: Collection[int | None]) 
         yield f"({', '.join(_atom(atoms[k], sets) for k in own)}{_DIFFERENT})"
 
 
-def _part(name: str, columns: Sequence[str], sets: _Steps, parts: Mapping[str, Rule]) -> str:
+def _part(
+    name: str, columns: Sequence[Variable | Property], sets: _Steps, parts: Mapping[str, Rule]
+) -> str:
     """The body of a part, or its head where its rule is not known."""
     part = parts.get(name)
     if part is None:
-        return f"{name_text(name)}({', '.join(columns)})"
-    inner, clause = _body(part, sets, parts)
+        names = [of.name for of in columns if isinstance(of, Variable)]
+        return f"{name_text(name)}({', '.join(names)})"
+    inner, clause = _body(_with_columns(part, columns), sets, parts)
     alone = len(inner) == 1 and not inner[0].startswith("(") and not clause
     return inner[0] if alone else f"{{{', '.join(inner)}{clause}}}"
+
+
+def _with_columns(part: Rule, columns: Sequence[Variable | Property]) -> Rule:
+    """The rule of a part whose variables have the names of ``columns``, as around the part."""
+    values = dict(part.properties)
+    outputs = [values.get(name, Variable(name)) for name in part.variables]
+    names = {
+        own.name: of.name if isinstance(of, Variable) else f"{of.edge}.{of.name}"
+        for own, of in zip(outputs, columns, strict=True)
+        if isinstance(own, Variable)
+    }
+    used = {*variables_of(part.body), *names.values()}
+    for name in sorted({*variables_of(part.body)} & {*names.values()} - names.keys()):
+        names[name] = first_free(name, used)
+        used.add(names[name])
+    return with_names(part, lambda name: names.get(name, name))
 
 
 def _column(name: str, of: Output | None) -> str:

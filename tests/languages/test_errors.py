@@ -167,6 +167,20 @@ OTHERS = [
             ("p", "A(x, y) <- W(x, y). A(x, y) <- a(x, y)", 55, "A", "no path in another"),
         )
     ),
+    *(
+        ("E-AGG", f"W(x, collect(y) as ys) <- a(x,y). {rule}", f"1:{at}", text, reason)
+        for rule, at, text, reason in (
+            ("A(x) <- W(x, y), y > 1", 35, "y", "a list is not compared"),
+            ("A(x) <- W(x, y), a(y, z)", 35, "y", "a join by a list"),
+            ("A(x) <- W(x, y), W(z, y)", 35, "y", "a join by a list"),
+            ("A(x) <- W(x, y), not a(y, x)", 35, "y", "a join by a list"),
+            ("A(x) <- W(x, 3)", 43, "W", "a list is not compared"),
+            ("A(x, count(y) as n) <- W(x, y)", 35, "n", "computes with a list"),
+            ("A(x, y) <- a(x, z), optional W(x, y)", 55, "optional", "an optional part"),
+            ("A(x, y) <- W(x, y). A(x, y) <- a(x, y)", 55, "A", "no list in another"),
+            ("A(x, y) <- W(x, y) ORDER BY y LIMIT 2", 54, "y", "a list is not compared"),
+        )
+    ),
     ("E-EDB", "A(x) <- shortest a+(x,y) as x", "1:18", "x", "that of a vertex"),
     ("E-SYNTAX", "A(x) <- shortest a(x,y) as p", "1:9", "shortest", "before a path or a closure"),
     ("E-PATHVAR", "A(x) <- a(x,y) as e, b+(x,y) as p, e = p", "1:36", "p", "p is a path"),

@@ -92,7 +92,10 @@ def test_a_partial_aggregate_reads_each_row_on_one_partition() -> None:
             "the number of their partition",
         ),
         (AggregateRows((0,), (("partial_sum", 1),), (0, 1)), "for partial rows alone"),
-        (AggregateRows((0,), (("collect", 1),), (0, 1), retracts=True), "no operator reads lists"),
+        (
+            AggregateRows((0,), (("collect", 1),), (0, 1, 2), retracts=True, partial=True),
+            "no partial row has a list",
+        ),
     ],
 )
 def test_other_partial_aggregates_are_refused(operator: AggregateRows, problem: str) -> None:

@@ -16,7 +16,7 @@ from tests.executor.spark.chain import Chain
 from tests.oracles.conditions import Compare, Lit, Prop, Vert
 from tests.oracles.judgement import Line, mismatches, wrong_reports
 from tests.oracles.query import Atom, Closure, Derived, Not, Query, Rule, Source, Var, text
-from tests.oracles.roots import Agg, Emit
+from tests.oracles.roots import Agg, Emit, First
 from tests.oracles.snapshot import Truth
 from tests.properties.plans import THOROUGH, optimized, plans_of, read_back
 from tests.properties.running import judge, lines_of, rows_of_edges, shown
@@ -34,6 +34,8 @@ LATEST = Rule(
 )
 BOTH = (Derived("Busy", (X, N)), Atom("b", X, Y))
 MANY = (Compare(Vert("n"), ">", Lit(2)),)
+LISTS = Rule("Lists", ("x", "ns"), (Atom("a", X, Y),), (), (("ns", Agg("collect", Vert("y"))),))
+LISTED = (Derived("Lists", (X, Var("ns"))), Atom("b", X, Y))
 SAME = Rule("c", ("x", "y"), (Derived("Busy", (X, N)), Derived("Busy", (Y, N)), Atom("b", X, Y)))
 EMITS = Emit("entering", 3)
 
@@ -66,6 +68,27 @@ RULES: dict[str, tuple[tuple[Rule, ...], Emit | None]] = {
     ),
     "over negated parts": (
         (replace(BUSY, negated=(Not((Atom("b", X, Y),)),)), Rule("Answer", ("x", "n"), BOTH[:1])),
+        None,
+    ),
+    "lists handed on": ((LISTS, Rule("Answer", ("y", "ns"), LISTED)), None),
+    "lists reported": ((LISTS, Rule("Answer", ("y", "ns"), LISTED)), EMITS),
+    "lists of all": (
+        (
+            replace(LISTS, variables=("ns",)),
+            Rule("Answer", ("x", "ns"), (Derived("Lists", (Var("ns"),)), Atom("b", X, Y))),
+        ),
+        None,
+    ),
+    "lists beside aggregates": (
+        (LISTS, Rule("Answer", ("ns", "k"), LISTED, (), (("k", Agg("count")),))),
+        None,
+    ),
+    "lists of chosen rows": (
+        (LISTS, Rule("Answer", ("x", "ns"), LISTED, negated=(Not((Atom("a", Y, X),)),))),
+        None,
+    ),
+    "first lists": (
+        (replace(LISTS, first=First((("x", True),), 2)), Rule("Answer", ("y", "ns"), LISTED)),
         None,
     ),
     "a closure over it": ((BUSY, SAME, Rule("Answer", ("x", "y"), (Closure("c", X, Y),))), None),

@@ -30,6 +30,7 @@ class Texts:
             an order are its last columns.
         first: the columns to order by, with whether they descend, the rows to leave out and those
             to give; None for all rows.
+        by_groups: whether they are the first rows of each group, which the first column tells.
         lists: the positions of the columns that are lists.
     """
 
@@ -37,6 +38,7 @@ class Texts:
     kuzu: str
     first: tuple[tuple[tuple[int, bool], ...], int, int] | None = None
     lists: tuple[int, ...] = ()
+    by_groups: bool = False
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from hypothesis import strategies as st
 
@@ -11,86 +10,25 @@ from tests.languages.cypher.drawing import (
     Scope,
     Texts,
     clause_of,
-    conditions_over,
-    lone_nodes,
-    mixed_tests,
     patterns,
     returned,
-    tests_of_patterns,
+)
+from tests.languages.cypher.random_bodies import Body, Ending, bodies, key_of, keyed, named, truth
+from tests.languages.cypher.random_lists import (
+    filtered_lists,
+    functions_of_lists,
+    handed_on_lists,
+    in_lists,
+    lists,
+    lists_of_groups,
+    unwound_beside_lists,
+    unwound_lists,
 )
 from tests.languages.cypher.random_paths import queries_of_paths, unwound
 
 ORDERS = ("{x}", "{v}", "{v} % 2", "-{v}", "{x} % 2 + {v}", "abs({v} - 3)")
 """Keys of an order over the columns x, a node, and v, a number."""
 AGGREGATES = ("count", "sum", "avg", "min", "max")
-LISTS = ("collect(", "collect(DISTINCT ")
-
-
-@dataclass
-class Body:
-    """The clauses of a query before its RETURN.
-
-    Attributes:
-        scope: what they bind.
-        clauses: their texts.
-        values: the properties that may be read, of relationships first.
-    """
-
-    scope: Scope
-    clauses: list[Texts] = field(default_factory=list)
-    values: list[str] = field(default_factory=list)
-
-
-@st.composite
-def bodies(draw: st.DrawFn, *, counted: bool) -> Body:
-    """One or two MATCHes, perhaps with OPTIONAL MATCH; ``counted`` if an aggregate follows."""
-    scope = Scope()
-    body = Body(scope)
-    sizes = draw(st.sampled_from([(1,), (2,), (3,), (1, 1), (2, 1)]))
-    for number, most in enumerate(sizes):
-        if number == 0 and draw(st.integers(0, 7)) == 0:
-            pattern, needed = draw(lone_nodes(scope))
-        else:
-            pattern, needed = draw(patterns(scope, most, start=number > 0, counted=counted))
-        where = []
-        if draw(st.booleans()):
-            where.append(draw(conditions_over(scope)))
-        if draw(st.integers(0, 2)) == 0:
-            where.append(draw(st.one_of(tests_of_patterns(scope), mixed_tests(scope))))
-        body.clauses.append(clause_of("MATCH", [pattern], needed, where))
-    before = list(scope.relationships)
-    if sum(sizes) < 3 and draw(st.booleans()):
-        known = set(scope.labels)
-        most = 3 - sum(sizes)
-        pattern, needed = draw(patterns(scope, most, start=True, paths=not counted))
-        body.clauses.append(clause_of("OPTIONAL MATCH", [pattern], needed, []))
-        scope.optional |= set(scope.labels) - known
-    optional = [name for name in scope.relationships if name not in before]
-    body.values = [*(f"{name}.w" for name in (*before, *optional)), *scope.properties]
-    body.values += (f"{name}.age" for name in scope.labels if name in scope.optional)
-    return body
-
-
-Ending = Callable[[st.DrawFn, Body], Texts]
-"""Draws the last clauses of a query from its body."""
-
-
-def _keyed(key: str, calls: Sequence[Texts]) -> Texts:
-    named = [Texts(f"{c.cypher} AS c{k}", f"{c.kuzu} AS c{k}") for k, c in enumerate(calls)]
-    return returned([Texts(f"{key} AS a", f"{key}.id AS a"), *named], distinct=False)
-
-
-def _key(draw: st.DrawFn, body: Body) -> str:
-    return draw(st.sampled_from(body.scope.nodes))
-
-
-def _truth(draw: st.DrawFn, body: Body) -> Texts:
-    """A pattern as a value."""
-    return draw(st.one_of(tests_of_patterns(body.scope), mixed_tests(body.scope)))
-
-
-def _named(of: Texts, name: str) -> Texts:
-    return Texts(f"{of.cypher} AS {name}", f"{of.kuzu} AS {name}")
 
 
 def _rows(draw: st.DrawFn, body: Body) -> Texts:
@@ -101,7 +39,7 @@ def _rows(draw: st.DrawFn, body: Body) -> Texts:
         value = draw(st.sampled_from(body.values))
         items.append(Texts(f"{value} AS v", f"{value} AS v"))
     if draw(st.integers(0, 3)) == 0:
-        items.append(_named(_truth(draw, body), "t"))
+        items.append(named(truth(draw, body), "t"))
     ends = {r: of for r, of in body.scope.ends.items() if not body.scope.optional & {*of}}
     if draw(st.booleans()) and ends:
         name = draw(st.sampled_from([*ends]))
@@ -115,7 +53,7 @@ def _node_and_value(draw: st.DrawFn, body: Body) -> Texts:
     """Two columns that any query has, for UNION."""
     value = draw(st.sampled_from([*body.values, "7"]))
     return returned(
-        [Texts(f"{key} AS x", f"{key}.id AS x") for key in [_key(draw, body)]]
+        [Texts(f"{key} AS x", f"{key}.id AS x") for key in [key_of(draw, body)]]
         + [Texts(f"{value} AS v", f"{value} AS v")],
         distinct=True,
     )
@@ -138,23 +76,23 @@ def _counts(draw: st.DrawFn, body: Body) -> Texts:
     chosen = draw(st.lists(st.sampled_from(calls), min_size=1, max_size=4))
     found = [Texts(call, call) for call in chosen]
     if draw(st.integers(0, 3)) == 0:
-        test = _truth(draw, body)
+        test = truth(draw, body)
         of = "sum(CASE WHEN {} THEN 1 ELSE 0 END)"
         found.append(Texts(of.format(test.cypher), of.format(test.kuzu)))
-    return _keyed(_key(draw, body), found)
+    return keyed(key_of(draw, body), found)
 
 
 def _counts_by_test(draw: st.DrawFn, body: Body) -> Texts:
     """Aggregates by whether a pattern has a match."""
-    columns = [_named(_truth(draw, body), "a"), Texts("count(*) AS n", "count(*) AS n")]
+    columns = [named(truth(draw, body), "a"), Texts("count(*) AS n", "count(*) AS n")]
     return returned(columns, distinct=False)
 
 
 def _beside_all(draw: st.DrawFn, body: Body) -> Texts:
     """Rows with a value beside all variables."""
     value = draw(st.sampled_from([*body.values, "2"]))
-    test = _named(_truth(draw, body), "t")
-    key = _key(draw, body)
+    test = named(truth(draw, body), "t")
+    key = key_of(draw, body)
     items = [Texts(f"{key} AS a", f"{key}.id AS a"), Texts("n", "n"), Texts("t", "t")]
     last = returned(items, distinct=True)
     given = f"WITH *, {value} + 1 AS n, "
@@ -167,96 +105,12 @@ def _beside_all(draw: st.DrawFn, body: Body) -> Texts:
 def _count_distinct(draw: st.DrawFn, body: Body) -> Texts:
     """Kuzu 0.11.3 gives wrong counts beside count(DISTINCT ...), so it stands alone."""
     call = f"count(DISTINCT {draw(st.sampled_from([*body.scope.labels]))}"
-    return _keyed(_key(draw, body), [Texts(f"{call})", f"{call}.id)")])
-
-
-def _lists(draw: st.DrawFn, body: Body) -> Texts:
-    """A list by a node."""
-    value = draw(st.sampled_from([*body.values, "7"]))
-    call = f"{draw(st.sampled_from(LISTS))}{value})"
-    return replace(_keyed(_key(draw, body), [Texts(call, call)]), lists=(1,))
-
-
-def _named_list(draw: st.DrawFn, body: Body) -> tuple[str, Texts]:
-    """A key, and a WITH of a list ``xs`` of values by the key; Kuzu has its size ``m`` beside it,
-    and its smallest and largest value, for it fails to compute some sizes."""
-    key, value = _key(draw, body), draw(st.sampled_from([*body.values, "7"]))
-    values = "collect(v) AS xs, count(v) AS m, min(v) AS h, max(v) AS l"
-    distinct = draw(st.sampled_from(["", "DISTINCT "]))
-    return key, Texts(
-        f"WITH {key}, collect({distinct}{value}) AS xs",
-        f"WITH {distinct}{key}, {value} AS v WITH {key}, {values}",
-    )
-
-
-def _lists_of_groups(draw: st.DrawFn, body: Body) -> Texts:
-    """The lists of the groups that a WITH chooses."""
-    key, given = _named_list(draw, body)
-    where = draw(st.sampled_from(["", "WHERE size(xs) > 1"]))
-    rest = draw(st.sampled_from(["xs AS s", "xs AS s, size(xs) AS n"]))
-    said = f"{given.cypher} {where} RETURN {key} AS a, {rest}"
-    kuzu = f"{given.kuzu} {where} RETURN {key}.id AS a, {rest}".replace("size(xs)", "m")
-    return Texts(said, kuzu, lists=(1,))
-
-
-def _of_lists(draw: st.DrawFn, body: Body) -> Texts:
-    """Functions of lists that a WITH names, behind another WITH or not."""
-    key, given = _named_list(draw, body)
-    again = draw(st.sampled_from(["", f"WITH {key}, xs WHERE size(xs) > 1 "]))
-    said = f"{again}RETURN {key} AS a, size(xs) AS s, head(xs) AS h, last(xs) AS l"
-    kuzu = again.replace(", xs", ", h, l, m").replace("size(xs)", "m")
-    kuzu += f"RETURN {key}.id AS a, m AS s, h, l"
-    return Texts(f"{given.cypher} {said}", f"{given.kuzu} {kuzu}")
-
-
-def _unwound_list(draw: st.DrawFn, body: Body) -> Texts:
-    """The values of a list one by one, of groups or of all rows, and how often each is there."""
-    key, value = _key(draw, body), draw(st.sampled_from([*body.values, "7"]))
-    distinct, by = draw(st.sampled_from(["", "DISTINCT "])), draw(st.sampled_from([f"{key}, ", ""]))
-    last = "RETURN x, count(*) AS n"
-    return Texts(
-        f"WITH {by}collect({distinct}{value}) AS xs UNWIND xs AS x {last}",
-        f"WITH {distinct}{by}{value} AS x WITH x WHERE x IS NOT NULL {last}",
-    )
-
-
-def _in_list(draw: st.DrawFn, body: Body) -> Texts:
-    """A MATCH from nodes, whose last node is in a list of theirs or is not."""
-    key, member = _key(draw, body), _key(draw, body)
-    counted = draw(st.sampled_from(["", ", count(*) AS n"]))
-    after = Scope({key: body.scope.labels[key]}, count=body.scope.count)
-    pattern, needed = draw(patterns(after, 2, start=True))
-    last = draw(st.sampled_from(after.nodes))
-    negation = draw(st.sampled_from(["", "NOT "]))
-    where = Texts(f"{negation}{last} IN xs", f"{negation}{last}.id IN xs")
-    if draw(st.booleans()):
-        other = draw(mixed_tests(after))
-        where = Texts(f"{where.cypher} OR {other.cypher}", f"{where.kuzu} OR {other.kuzu}")
-    match = clause_of(
-        draw(st.sampled_from(["MATCH", "OPTIONAL MATCH"])), [pattern], needed, [where]
-    )
-    if match.cypher.startswith("OPTIONAL") and " OR " in match.cypher:
-        match = clause_of("MATCH", [pattern], needed, [where])
-    optional = match.cypher.startswith("OPTIONAL")
-    end = key if optional else last
-    columns = [Texts(f"{key} AS a", f"{key}.id AS a"), Texts(f"{end} AS b", f"{end}.id AS b")]
-    columns += [Texts("n", "n")] * bool(counted)
-    found = returned(columns, distinct=True)
-    if optional:
-        count = f"count({after.relationships[0]}) AS m" if after.relationships else "count(*) AS m"
-        found = _keyed(key, [])
-        found = Texts(f"{found.cypher}, {count}", f"{found.kuzu}, {count}")
-    given = Texts(
-        f"WITH {key}, collect({member}) AS xs{counted}",
-        f"WITH {key}, collect({member}.id) AS xs{counted}",
-    )
-    parts = (given, match, found)
-    return Texts(" ".join(p.cypher for p in parts), " ".join(p.kuzu for p in parts))
+    return keyed(key_of(draw, body), [Texts(f"{call})", f"{call}.id)")])
 
 
 def _first(draw: st.DrawFn, body: Body) -> Texts:
     """The first rows in an order, of rows or of counts, by columns or values over columns."""
-    key, counts = _key(draw, body), draw(st.booleans())
+    key, counts = key_of(draw, body), draw(st.booleans())
     value = "count(*)" if counts else draw(st.sampled_from([*body.values, "7"]))
     of = returned([Texts(f"{key} AS x", f"{key}.id AS x"), Texts(f"{value} AS v", f"{value} AS v")],
                   distinct=not counts)  # fmt: skip
@@ -273,16 +127,43 @@ def _first(draw: st.DrawFn, body: Body) -> Texts:
     return Texts(f"{text} LIMIT {limit}", kuzu, (order, skip, limit))
 
 
+def _first_of_groups(draw: st.DrawFn, body: Body) -> Texts:
+    """The first value, or the first map of two values, of each group in an order."""
+    key, node = key_of(draw, body), key_of(draw, body)
+    w = draw(st.sampled_from([*body.values, "7"]))
+    x = draw(st.sampled_from([Texts(node, f"{node}.id"), Texts(w, w)]))
+    chosen = draw(st.lists(st.sampled_from(("{w}", "{w} % 2", "-{w}")), max_size=2, unique=True))
+    chosen.insert(draw(st.integers(0, len(chosen))), "{x}")
+    down = [draw(st.booleans()) for _ in chosen]
+    order = ", ".join(
+        f"{of.format(x='x', w='w')}{' DESC' * descends}"
+        for of, descends in zip(chosen, down, strict=True)
+    )
+    map_ = draw(st.booleans())
+    last = "head(collect(x)) AS h RETURN a, h AS y"
+    if map_:
+        last = "head(collect({y: x, z: w})) AS h RETURN a, h.y AS y, h.z AS z"
+    said = f"WITH {key} AS a, {x.cypher} AS x, {w} AS w ORDER BY {order} WITH a, {last}"
+    keys = [of.format(x=x.kuzu, w=f"({w})") for of in chosen]
+    values = [f"{key}.id", x.kuzu, w] if map_ else [f"{key}.id", x.kuzu]
+    if not map_:
+        keys.insert(0, f"CASE WHEN {x.kuzu} IS NULL THEN 1 ELSE 0 END")
+        down.insert(0, False)
+    columns = ", ".join(f"{of} AS c{k}" for k, of in enumerate([*values, *keys]))
+    first = (tuple((len(values) + k, of) for k, of in enumerate(down)), 0, 1)
+    return Texts(said, f"RETURN DISTINCT {columns}", first, by_groups=True)
+
+
 def _after_having(draw: st.DrawFn, body: Body) -> Texts:
     """A MATCH from the nodes with more than one row."""
-    key = _key(draw, body)
+    key = key_of(draw, body)
     grouped = f"WITH {key}, count(*) AS n WHERE n > 1"
     return _matched_again(draw, body, key, Texts(grouped, grouped), "n + 1")
 
 
 def _after_limit(draw: st.DrawFn, body: Body) -> Texts:
     """A MATCH from the first nodes."""
-    key, limit = _key(draw, body), draw(st.integers(1, 2))
+    key, limit = key_of(draw, body), draw(st.integers(1, 2))
     down = draw(st.sampled_from(["", " DESC"]))
     distinct = "DISTINCT " if limit > 1 or draw(st.booleans()) else ""
     text = f"WITH {distinct}{key} ORDER BY {{}}{down} LIMIT {limit}"
@@ -291,40 +172,16 @@ def _after_limit(draw: st.DrawFn, body: Body) -> Texts:
 
 def _after_limit_of_groups(draw: st.DrawFn, body: Body) -> Texts:
     """A MATCH from the first groups by their counts."""
-    key, limit = _key(draw, body), draw(st.integers(1, 3))
+    key, limit = key_of(draw, body), draw(st.integers(1, 3))
     down = draw(st.sampled_from(["", " DESC"]))
     text = f"WITH {key}, count(*) AS n WITH {key}, n + 1 AS m ORDER BY m{down}, {{}} LIMIT {limit}"
     given = Texts(text.format(key), text.format(f"{key}.id"))
     return _matched_again(draw, body, key, given, "m")
 
 
-def _unwound_beside_list(draw: st.DrawFn, body: Body) -> Texts:
-    """A MATCH from each node of a list without repeats to another one of it."""
-    key, member = _key(draw, body), _key(draw, body)
-    after = Scope({"x": body.scope.labels[member]}, count=body.scope.count)
-    pattern, needed = draw(patterns(after, 1, start=True, counted=True))
-    last = draw(st.sampled_from(after.nodes))
-    where = Texts(f"{last} IN xs", f"{last}.id IN xs")
-    match = clause_of(
-        draw(st.sampled_from(["MATCH", "OPTIONAL MATCH"])), [pattern], needed, [where]
-    )
-    keys = key if key == member else f"{key}, {member}"
-    grouped = f"WITH {keys}, count(*) AS c WITH {key}, collect({{}}) AS xs UNWIND xs AS "
-    found = _keyed("x", [Texts("count(*)", "count(*)")])
-    parts = (
-        Texts(
-            f"{grouped.format(member)}x",
-            f"{grouped.format(f'{member}.id')}i MATCH (x:N) WHERE x.id = i",
-        ),
-        match,
-        found,
-    )
-    return Texts(" ".join(p.cypher for p in parts), " ".join(p.kuzu for p in parts))
-
-
 def _after_values(draw: st.DrawFn, body: Body) -> Texts:
     """A MATCH beside a value that a WITH computes."""
-    key = _key(draw, body)
+    key = key_of(draw, body)
     value = draw(st.sampled_from([*body.values, "2"]))
     named = f"WITH {key}, {value} + 1 AS n WHERE n > 2"
     return _matched_again(draw, body, key, Texts(named, named), "n", distinct=True)
@@ -345,8 +202,31 @@ def _matched_again(
 
 def _counts_of_counts(draw: st.DrawFn, body: Body) -> Texts:
     """How many nodes have a count."""
-    text = f"WITH {_key(draw, body)}, count(*) AS n RETURN n, count(*) AS nodes"
+    text = f"WITH {key_of(draw, body)}, count(*) AS n RETURN n, count(*) AS nodes"
     return Texts(text, text)
+
+
+def _after_first_optional(draw: st.DrawFn, body: Body) -> Texts:
+    """Groups, or aggregates of all rows, of a query whose first clause is OPTIONAL MATCH."""
+    first = body.clauses[0]
+    body.clauses[0] = Texts(f"OPTIONAL {first.cypher}", f"OPTIONAL {first.kuzu}")
+    key = key_of(draw, body)
+    of = draw(
+        st.sampled_from([Texts(f"id({key})", f"{key}.id"), *(Texts(v, v) for v in body.values)])
+    )
+    function = draw(st.sampled_from(AGGREGATES))
+    call = Texts(f"{function}({of.cypher})", f"{function}({of.kuzu})")
+    if draw(st.booleans()):
+        last = "n > 0 RETURN n, s"
+        return Texts(
+            f"WITH count({key}) AS n, {call.cypher} AS s WHERE {last}",
+            f"WITH count({key}.id) AS n, {call.kuzu} AS s WHERE {last}",
+        )
+    test = draw(st.sampled_from(["a IS NOT NULL", "a > 0", "a <> n AND n > 0"]))
+    return Texts(
+        f"WITH id({key}) AS a, {call.cypher} AS s, count(*) AS n WHERE {test} RETURN a, s, n",
+        f"WITH {key}.id AS a, {call.kuzu} AS s, count(*) AS n WHERE {test} RETURN a, s, n",
+    )
 
 
 ENDINGS: dict[str, tuple[Ending, bool]] = {
@@ -355,18 +235,22 @@ ENDINGS: dict[str, tuple[Ending, bool]] = {
     "counts by test": (_counts_by_test, True),
     "beside all": (_beside_all, False),
     "count distinct": (_count_distinct, False),
-    "lists": (_lists, True),
-    "lists of groups": (_lists_of_groups, True),
-    "functions of lists": (_of_lists, True),
-    "UNWIND of lists": (_unwound_list, True),
-    "in lists": (_in_list, True),
-    "UNWIND beside IN": (_unwound_beside_list, True),
+    "lists": (lists, True),
+    "lists of groups": (lists_of_groups, True),
+    "lists handed on": (handed_on_lists, True),
+    "filtered lists": (filtered_lists, True),
+    "functions of lists": (functions_of_lists, True),
+    "UNWIND of lists": (unwound_lists, True),
+    "in lists": (in_lists, True),
+    "UNWIND beside IN": (unwound_beside_lists, True),
     "first rows": (_first, True),
+    "first of groups": (_first_of_groups, False),
     "after having": (_after_having, True),
     "after limit": (_after_limit, False),
     "after limit of groups": (_after_limit_of_groups, True),
     "after values": (_after_values, False),
     "counts of counts": (_counts_of_counts, True),
+    "first OPTIONAL MATCH": (_after_first_optional, True),
 }
 """What follows a body, by name; and whether an aggregate counts its rows."""
 OF_PATHS = {"UNWIND": unwound, "paths": queries_of_paths}

@@ -192,6 +192,63 @@ AT_5: dict[str, list[Row]] = {
         (1, 10),
         (2, 1),
     ],
+    # The first row of each group in an order; nulls come last.
+    "MATCH (a)-[r:K]->(b) WITH a, b, r.w AS w ORDER BY w DESC "
+    "WITH a, head(collect({of: b, w: w})) AS h WHERE h.w > 1 RETURN a, h.of AS b, h.w * 2 AS w": [
+        (1, 2, 10),
+        (3, 3, 14),
+    ],
+    "MATCH (a)-[:K|L]->(b:Person) WITH a, b ORDER BY b.age DESC, b "
+    "RETURN a, head(collect(b.age)) AS h": [(1, None), (2, 30)],
+    "MATCH (a)-[r]->(b) WITH r.w AS w ORDER BY w DESC WITH head(collect(w)) AS h RETURN h": [(7,)],
+    "MATCH (a)-[r]->(b) WITH b, r.w AS w, a ORDER BY w, id(a) DESC "
+    "WITH b, head(collect(a)) AS h MATCH (h)-[:K]->(c:City) RETURN b, h, c": [(1, 2, 3), (3, 2, 3)],
+    "MATCH (a)-[:K]->(b) WITH b, a, count(*) AS n ORDER BY n DESC "
+    "WITH b, head(collect({a: a, n: n})) AS h RETURN b, h.a, h.n": [(2, 1, 2), (3, 2, 1)],
+    # Members of a list that satisfy a condition, for each row of the groups.
+    "MATCH (a)-[:K]->(c) WITH DISTINCT a, c OPTIONAL MATCH (c)-[:K]->(b) "
+    "WITH a, collect(b) AS bs, c RETURN a, size([x IN bs WHERE (x)-[:K]->(c)]) + 1 AS m": [
+        (1, 1),
+        (2, 2),
+        (3, 2),
+    ],
+    "MATCH (a)-[:K]->() WITH DISTINCT a OPTIONAL MATCH (a)-[:K]->(b) WITH a, collect(b) AS bs "
+    "RETURN size(bs) AS n, size([a IN bs WHERE NOT (a)-[:K]->(a)]) AS m": [(1, 0), (2, 2)],
+    # Lists are columns, also behind WITH; one that WITH hands on is a key beside aggregates.
+    "MATCH (a:Person)-[r:K]->(b) WITH a, collect(r.w) AS ws RETURN a.age, ws": [
+        (30, "[2,5]"),
+        (None, "[1]"),
+    ],
+    "MATCH (a)-[r:K]->() WITH a AS x, collect(r.w) AS ws WITH x, ws AS vs MATCH (x)-[:K]->(c) "
+    "WITH c, vs, collect(DISTINCT x) AS xs, count(*) AS n RETURN vs, xs, n + 1 AS m": [
+        ("[1]", "[2]", 2),
+        ("[2,5]", "[1]", 3),
+        ("[7]", "[3]", 2),
+    ],
+    "MATCH (a)-[r:K]->() WITH a, collect(r.w) AS ws WHERE size(ws) > 1 RETURN *": [(1, "[2,5]")],
+    "MATCH (a)-[r:K]->() RETURN a, collect(r.w) AS ws, count(*) AS n ORDER BY n DESC, a LIMIT 2": [
+        (1, "[2,5]", 2),
+        (2, "[1]", 1),
+    ],
+    # OPTIONAL MATCH as the first clause, where the row without a match changes no row.
+    "OPTIONAL MATCH (a:City)-[r:K]->() OPTIONAL MATCH (a)-[:L]->(b) "
+    "RETURN count(a) AS n, sum(r.w) AS w, count(b) AS m": [(1, 7, 0)],
+    "OPTIONAL MATCH (a:City) MATCH (b)-[:K]->(a) RETURN a, count(*) AS n": [(3, 2)],
+    "OPTIONAL MATCH (a:Person)-->() WITH a AS x, count(*) AS n WHERE x.age > 3 RETURN x, n": [
+        (1, 2)
+    ],
+    "OPTIONAL MATCH (a:City)-[:L]->() WITH a WHERE a IS NOT NULL RETURN a": [],
+    # Parts that nothing can match.
+    "MATCH (a)-[:K]->(b) OPTIONAL MATCH (b)-[:L]->(c) WHERE b <> b RETURN a, count(c) AS n": [
+        (1, 0),
+        (2, 0),
+        (3, 0),
+    ],
+    "MATCH (a)-[:K]->(b) WHERE NOT EXISTS { (b)-[:L]->(c) WHERE c <> c } RETURN a, b": [
+        (1, 2),
+        (2, 3),
+        (3, 3),
+    ],
     # WITH, HAVING, UNION, the first rows.
     "MATCH (a)-[:K]->() WITH a, count(*) AS n WHERE n > 1 MATCH (a)-->(c) RETURN c, n + 1 AS m": [
         (2, 3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -50,9 +51,13 @@ def expected_of(query: Texts, rows: Iterable[Row]) -> list[Row]:
     if query.first is None:
         return found
     order, skip, limit = query.first
-    columns = tuple(f"c{k}" for k in range(2 + len(order)))
-    first = First(tuple((columns[k], down) for k, down in order), limit, skip)
-    return rounded(row[:2] for row in first_rows(columns, first, found))
+    columns = tuple(f"c{k}" for k in range(max((len(row) for row in found), default=0)))
+    first = First(tuple((columns[k], down) for k, down in order if columns), limit, skip)
+    groups: dict[Any, list[Row]] = defaultdict(list)
+    for row in found:
+        groups[row[0] if query.by_groups else None].append(row)
+    chosen = (row for rows in groups.values() for row in first_rows(columns, first, rows))
+    return rounded(row[: len(columns) - len(order)] for row in chosen)
 
 
 def rounded(rows: Iterable[Row]) -> list[Row]:

@@ -1,0 +1,169 @@
+"""The last clauses of random Cypher queries with lists."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from hypothesis import strategies as st
+
+from tests.languages.cypher.drawing import (
+    Scope,
+    Texts,
+    clause_of,
+    conditions_over,
+    mixed_tests,
+    patterns,
+    returned,
+    tests_of_patterns,
+)
+from tests.languages.cypher.random_bodies import Body, key_of, keyed
+
+LISTS = ("collect(", "collect(DISTINCT ")
+
+
+def lists(draw: st.DrawFn, body: Body) -> Texts:
+    """A list by a node."""
+    value = draw(st.sampled_from([*body.values, "7"]))
+    call = f"{draw(st.sampled_from(LISTS))}{value})"
+    return replace(keyed(key_of(draw, body), [Texts(call, call)]), lists=(1,))
+
+
+def _named_list(draw: st.DrawFn, body: Body) -> tuple[str, Texts]:
+    """A key, and a WITH of a list ``xs`` of values by the key; Kuzu has its size ``m`` beside it,
+    and its smallest and largest value, for it fails to compute some sizes."""
+    key, value = key_of(draw, body), draw(st.sampled_from([*body.values, "7"]))
+    values = "collect(v) AS xs, count(v) AS m, min(v) AS h, max(v) AS l"
+    distinct = draw(st.sampled_from(["", "DISTINCT "]))
+    return key, Texts(
+        f"WITH {key}, collect({distinct}{value}) AS xs",
+        f"WITH {distinct}{key}, {value} AS v WITH {key}, {values}",
+    )
+
+
+def lists_of_groups(draw: st.DrawFn, body: Body) -> Texts:
+    """The lists of the groups that a WITH chooses."""
+    key, given = _named_list(draw, body)
+    where = draw(st.sampled_from(["", "WHERE size(xs) > 1"]))
+    rest = draw(st.sampled_from(["xs AS s", "xs AS s, size(xs) AS n"]))
+    said = f"{given.cypher} {where} RETURN {key} AS a, {rest}"
+    kuzu = f"{given.kuzu} {where} RETURN {key}.id AS a, {rest}".replace("size(xs)", "m")
+    return Texts(said, kuzu, lists=(1,))
+
+
+def handed_on_lists(draw: st.DrawFn, body: Body) -> Texts:
+    """A list beside a property of its key, beside the nodes of a later MATCH, or their number."""
+    key, given = _named_list(draw, body)
+    if draw(st.booleans()):
+        given = Texts(f"{given.cypher} WHERE size(xs) > 1", f"{given.kuzu} WHERE m > 1")
+    after = Scope({key: body.scope.labels[key]}, count=body.scope.count)
+    pattern, needed = draw(patterns(after, 1, start=True, counted=True))
+    match = clause_of("MATCH", [pattern], needed, [])
+    last = draw(st.sampled_from(after.nodes))
+    parts = [given, match] if draw(st.booleans()) else [given]
+    values = [f"{key}.age AS v, xs AS s", f"{key}.age AS v, xs AS s, size(xs) AS n"]
+    found = Texts(f"RETURN {draw(st.sampled_from(values))}", "")
+    if len(parts) == 2 and draw(st.booleans()):
+        found = Texts(f"WITH {key}, xs, count({last}) AS n RETURN n, xs AS s", "")
+    kuzu = found.cypher.replace("size(xs)", "m").replace(f"count({last})", "count(*)")
+    parts.append(Texts(found.cypher, kuzu))
+    said, kuzu = (" ".join(of) for of in zip(*((p.cypher, p.kuzu) for p in parts), strict=True))
+    return Texts(said, kuzu, lists=(1,))
+
+
+def functions_of_lists(draw: st.DrawFn, body: Body) -> Texts:
+    """Functions of lists that a WITH names, behind another WITH or not."""
+    key, given = _named_list(draw, body)
+    again = draw(st.sampled_from(["", f"WITH {key}, xs WHERE size(xs) > 1 "]))
+    said = f"{again}RETURN {key} AS a, size(xs) AS s, head(xs) AS h, last(xs) AS l"
+    kuzu = again.replace(", xs", ", h, l, m").replace("size(xs)", "m")
+    kuzu += f"RETURN {key}.id AS a, m AS s, h, l"
+    return Texts(f"{given.cypher} {said}", f"{given.kuzu} {kuzu}")
+
+
+def unwound_lists(draw: st.DrawFn, body: Body) -> Texts:
+    """The values of a list one by one, of groups or of all rows, and how often each is there."""
+    key, value = key_of(draw, body), draw(st.sampled_from([*body.values, "7"]))
+    distinct, by = draw(st.sampled_from(["", "DISTINCT "])), draw(st.sampled_from([f"{key}, ", ""]))
+    last = "RETURN x, count(*) AS n"
+    return Texts(
+        f"WITH {by}collect({distinct}{value}) AS xs UNWIND xs AS x {last}",
+        f"WITH {distinct}{by}{value} AS x WITH x WHERE x IS NOT NULL {last}",
+    )
+
+
+def in_lists(draw: st.DrawFn, body: Body) -> Texts:
+    """A MATCH from nodes, whose last node is in a list of theirs or is not."""
+    key, member = key_of(draw, body), key_of(draw, body)
+    counted = draw(st.sampled_from(["", ", count(*) AS n"]))
+    after = Scope({key: body.scope.labels[key]}, count=body.scope.count)
+    pattern, needed = draw(patterns(after, 2, start=True))
+    last = draw(st.sampled_from(after.nodes))
+    negation = draw(st.sampled_from(["", "NOT "]))
+    where = Texts(f"{negation}{last} IN xs", f"{negation}{last}.id IN xs")
+    if draw(st.booleans()):
+        other = draw(mixed_tests(after))
+        where = Texts(f"{where.cypher} OR {other.cypher}", f"{where.kuzu} OR {other.kuzu}")
+    match = clause_of(
+        draw(st.sampled_from(["MATCH", "OPTIONAL MATCH"])), [pattern], needed, [where]
+    )
+    if match.cypher.startswith("OPTIONAL") and " OR " in match.cypher:
+        match = clause_of("MATCH", [pattern], needed, [where])
+    optional = match.cypher.startswith("OPTIONAL")
+    end = key if optional else last
+    columns = [Texts(f"{key} AS a", f"{key}.id AS a"), Texts(f"{end} AS b", f"{end}.id AS b")]
+    columns += [Texts("n", "n")] * bool(counted)
+    found = returned(columns, distinct=True)
+    if optional:
+        count = f"count({after.relationships[0]}) AS m" if after.relationships else "count(*) AS m"
+        found = keyed(key, [])
+        found = Texts(f"{found.cypher}, {count}", f"{found.kuzu}, {count}")
+    given = Texts(
+        f"WITH {key}, collect({member}) AS xs{counted}",
+        f"WITH {key}, collect({member}.id) AS xs{counted}",
+    )
+    parts = (given, match, found)
+    return Texts(" ".join(p.cypher for p in parts), " ".join(p.kuzu for p in parts))
+
+
+def unwound_beside_lists(draw: st.DrawFn, body: Body) -> Texts:
+    """A MATCH from each node of a list without repeats to another one of it."""
+    key, member = key_of(draw, body), key_of(draw, body)
+    after = Scope({"x": body.scope.labels[member]}, count=body.scope.count)
+    pattern, needed = draw(patterns(after, 1, start=True, counted=True))
+    last = draw(st.sampled_from(after.nodes))
+    where = Texts(f"{last} IN xs", f"{last}.id IN xs")
+    match = clause_of(
+        draw(st.sampled_from(["MATCH", "OPTIONAL MATCH"])), [pattern], needed, [where]
+    )
+    keys = key if key == member else f"{key}, {member}"
+    grouped = f"WITH {keys}, count(*) AS c WITH {key}, collect({{}}) AS xs UNWIND xs AS "
+    found = keyed("x", [Texts("count(*)", "count(*)")])
+    parts = (
+        Texts(
+            f"{grouped.format(member)}x",
+            f"{grouped.format(f'{member}.id')}i MATCH (x:N) WHERE x.id = i",
+        ),
+        match,
+        found,
+    )
+    return Texts(" ".join(p.cypher for p in parts), " ".join(p.kuzu for p in parts))
+
+
+def filtered_lists(draw: st.DrawFn, body: Body) -> Texts:
+    """The number of members of a list that satisfy a condition, beside that of all."""
+    key = key_of(draw, body)
+    after = Scope({key: body.scope.labels[key]}, count=body.scope.count)
+    pattern, needed = draw(patterns(after, 2, start=True, counted=True, paths=False))
+    match = clause_of("OPTIONAL MATCH", [pattern], needed, [])
+    members = [name for name in after.labels if name != key] or [key]
+    x = draw(st.sampled_from(members))
+    of_member = Scope({key: None, x: after.labels[x]}, count=after.count)
+    test = draw(st.one_of(conditions_over(of_member), tests_of_patterns(of_member)))
+    chosen = re.sub(rf"\b{x}\b", "y", test.cypher)
+    said = f"WITH {key}, collect({x}) AS xs RETURN {key} AS a, size(xs) AS m, "
+    said += f"size([y IN xs WHERE {chosen}]) AS n"
+    counted = f"sum(CASE WHEN {x}.id IS NOT NULL AND ({test.kuzu}) THEN 1 ELSE 0 END) AS n"
+    kuzu = f"RETURN {key}.id AS a, count({x}.id) AS m, {counted}"
+    given = f"WITH DISTINCT {key}"
+    return Texts(f"{given} {match.cypher} {said}", f"{given} {match.kuzu} {kuzu}")
