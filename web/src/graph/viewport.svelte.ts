@@ -66,16 +66,17 @@ export class Viewport {
     this.moved = false;
   }
 
-  /** Brings a point into the middle. */
-  centre(point: Point, smooth = true): void {
+  /** Brings a point into the middle. `moved` is false where the page does it for a new size. */
+  centre(point: Point, smooth = true, moved = true): void {
     this.#go(centred(this.#size, point, this.#present), smooth);
-    this.moved = true;
+    this.moved = moved;
     this.#middle = point;
   }
 
   /** Brings a point into sight, unless it is; one in the middle stays there when the size changes. */
-  reveal(point: Point): void {
-    if (this.hasInMiddle(point) || !inSight(this.#size, point, this.#present)) this.centre(point);
+  reveal(point: Point, moved = true): void {
+    if (this.hasInMiddle(point) || !inSight(this.#size, point, this.#present))
+      this.centre(point, true, moved);
   }
 
   /** Whether a point was brought into the middle, and the graph was not moved since. */
