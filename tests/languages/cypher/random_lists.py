@@ -84,7 +84,9 @@ def functions_of_lists(draw: st.DrawFn, body: Body) -> Texts:
 def unwound_lists(draw: st.DrawFn, body: Body) -> Texts:
     """The values of a list one by one, of groups or of all rows, and how often each is there."""
     key, value = key_of(draw, body), draw(st.sampled_from([*body.values, "7"]))
-    distinct, by = draw(st.sampled_from(["", "DISTINCT "])), draw(st.sampled_from([f"{key}, ", ""]))
+    distinct = draw(st.sampled_from(["", "DISTINCT "]))
+    # Kuzu 0.11.3 ignores DISTINCT where all columns are constants.
+    by = draw(st.sampled_from([f"{key}, ", ""] if value != "7" else [f"{key}, "]))
     last = "RETURN x, count(*) AS n"
     return Texts(
         f"WITH {by}collect({distinct}{value}) AS xs UNWIND xs AS x {last}",

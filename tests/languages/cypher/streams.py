@@ -127,14 +127,20 @@ def planned(query: str, streams: Catalog, plans: int = 0, seed: int = 0) -> list
 
 
 def reports(query: str, graph: Input, plans: int = 0, seed: int = 0) -> dict[int, list[Row]]:
-    """The rows of each report of a query with EMIT SNAPSHOT EVERY 1, of several equal plans."""
+    """The rows of each report of a query with EMIT SNAPSHOT EVERY 1, of several equal plans.
+
+    Reports of rows that hold forever end soon after the input, in each plan at another instant.
+    """
     answers = []
     for plan in planned(query, graph.catalog, plans, seed):
         found: dict[int, list[Row]] = defaultdict(list)
         for result in local.run_plan(plan, graph.rows, 3):
             found[result.ts].append(result.bindings)
         answers.append({at: sorted(rows, key=repr) for at, rows in found.items()})
-    assert all(answer == answers[0] for answer in answers)
+    last = max((row[3] for row in graph.rows), default=0)
+    for answer in answers:
+        compared = {at for at in (*answer, *answers[0]) if at <= last} | answer.keys() & answers[0]
+        assert all(answer.get(at) == answers[0].get(at) for at in compared)
     return answers[0]
 
 
