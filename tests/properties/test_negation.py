@@ -16,6 +16,7 @@ from headrace.executor.local import Result
 from tests.executor.spark.chain import Chain
 from tests.executor.spark.test_snapshot import often
 from tests.executor.spreading import spread
+from tests.oracles.conditions import Compare, Vert
 from tests.oracles.judgement import (
     End,
     Line,
@@ -192,6 +193,29 @@ def test_plans_of_simple_paths_below_parts_that_retract(name: str, partitions: i
     @examples(3)
     def judged(case: Case, seed: int) -> None:
         found = plans_of(optimized(case, options), most=4, seed=seed)
+        check(appending(case), [read_back(plan) for plan in found])
+
+    judged()
+
+
+NEVER = ((Atom("a", Var("y"), Var("z")),), (Compare(Vert("z"), "<>", Vert("z")),))
+"""Atoms and a condition that no row satisfies."""
+WITHOUT_ROWS: dict[str, Rule] = {
+    "not": Rule("Answer", ("x", "y"), (Atom("a", Var("x"), Var("y")),), negated=(Not(*NEVER),)),
+    "optional": Rule(
+        "Answer", ("x", "y"), (Atom("a", Var("x"), Var("y")),), optional=(Optional(*NEVER),)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_ROWS)
+def test_a_part_without_rows_changes_no_answer(name: str) -> None:
+    """Such a query was empty as a whole."""
+
+    @given(case=cases(st.just((WITHOUT_ROWS[name],))), seed=SEEDS)
+    @examples(5)
+    def judged(case: Case, seed: int) -> None:
+        found = plans_of(optimized(case), most=2, seed=seed)
         check(appending(case), [read_back(plan) for plan in found])
 
     judged()
