@@ -101,7 +101,8 @@ def _is_returned(
 
 def _columns_of(projection: Projection, names: Set[str]) -> Set[str]:
     """The columns that are one of the variables."""
-    columns = {i.name for i in projection.items if any(_is_variable(i.value, n) for n in names)}
+    variables = {i.name: i.value for i in projection.items if isinstance(i.value, Variable)}
+    columns = {name for name, of in variables.items() if of.name.text in names}
     return columns | names if projection.is_star else columns
 
 

@@ -85,18 +85,15 @@ def names_everywhere(tree: Any) -> set[str]:
 
 def renamed_variable(tree: Tree, old: str, new: str) -> Tree:
     """The tree with another name of a variable, also in its patterns."""
-    names = {"name", "owner"} if isinstance(tree, Variable | Property | HasLabels) else {"variable"}
-    if isinstance(tree, tuple):
-        return tuple(renamed_variable(part, old, new) for part in tree)  # type: ignore[return-value]
-    if not is_dataclass(tree) or _binds(tree, old):
+    if _binds(tree, old):
         return tree
+    names = {"name", "owner"} if isinstance(tree, Variable | Property | HasLabels) else {"variable"}
 
     def renamed(field: str, value: Any) -> Any:
         is_name = field in names and isinstance(value, Name) and value.text == old
         return replace(value, text=new) if is_name else renamed_variable(value, old, new)
 
-    values = {of.name: renamed(of.name, getattr(tree, of.name)) for of in fields(tree)}
-    return replace(tree, **values)  # type: ignore[type-var]
+    return _with_fields(tree, renamed)
 
 
 def _binds(tree: Any, name: str) -> bool:
@@ -106,12 +103,17 @@ def _binds(tree: Any, name: str) -> bool:
 
 def with_parts(tree: Tree, change: Callable[[Expression], Expression]) -> Tree:
     """The tree with other expressions in place of those directly in it."""
+    return _with_fields(tree, lambda _, part: changed(part, change))
+
+
+def _with_fields(tree: Tree, change: Callable[[str, Any], Any]) -> Tree:
+    """The tree with other fields, from their names and values; parts of a tuple have no name."""
     if isinstance(tree, tuple):
-        return tuple(changed(part, change) for part in tree)  # type: ignore[return-value]
+        return tuple(change("", part) for part in tree)  # type: ignore[return-value]
     if not is_dataclass(tree):
         return tree
     values = {field.name: getattr(tree, field.name) for field in fields(tree)}
-    others = {name: changed(value, change) for name, value in values.items()}
+    others = {name: change(name, value) for name, value in values.items()}
     if all(others[name] is value for name, value in values.items()):
         return tree
     return replace(tree, **others)  # type: ignore[type-var]
