@@ -89,7 +89,6 @@ class Coster(MemoListener):
     def forget(self) -> None:
         """Drops the choices of all groups; those of single expressions and estimates stay."""
         self._choices.clear()
-        self._placed.clear()
 
     # -- estimates and costs ----------------------------------------------------------------
 

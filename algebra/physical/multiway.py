@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -34,6 +35,11 @@ from ..untrusted import (
 from ..values import StreamTypes, Types
 from .base import JoinsHeldRows, WithDeletions, hashed_by, registered, require
 from .joins import FURTHEST, Horizon, named_variables, names_from_inputs, written_horizons
+
+MANY_ATOMS = 12
+"""The most atoms of a join of which all placements over several partitions are tried."""
+MOST_HASHED = 8
+"""The most variables on which the inputs of a join with more atoms are hashed."""
 
 
 @registered
@@ -197,18 +203,20 @@ class MultiwayJoin(JoinsHeldRows):
     def input_distributions(self, widths: Sequence[int]) -> Iterator[tuple[Distribution, ...]]:
         """Hashed on each variable where all atoms of an input have it in one column, copies of the
         other inputs; one input divided, and copies of the others; all on one partition. With
-        ``shares`` the cells of the atoms."""
+        ``shares`` the cells of the atoms. Of many atoms, only the variables that most atoms have
+        are tried, for each placement takes time to price and nearly all inputs are copied."""
         if self.shares:
             yield self._in_cells(len(widths))
             return
         if self.own is not None:
             yield (BROADCAST,) * len(widths)
             return
-        for variable in sorted(join_variables(self.bindings)):
+        many = len(self.bindings) > MANY_ATOMS
+        for variable in self._in_most_atoms() if many else sorted(join_variables(self.bindings)):
             lie = tuple([self._hashed_on(variable, position) for position in range(len(widths))])
             if set(lie) != {BROADCAST}:
                 yield lie
-        for position in range(len(widths)):
+        for position in () if many else range(len(widths)):
             if self.reads.count(position) == 1:
                 for own in (ANY, *map(hashed, range(widths[position]))):
                     copies = [BROADCAST] * len(widths)
@@ -216,6 +224,12 @@ class MultiwayJoin(JoinsHeldRows):
                     yield tuple(copies)
         yield (BROADCAST,) * len(widths)
         yield (SINGLE,) * len(widths)
+
+    def _in_most_atoms(self) -> list[int]:
+        """The first shared variables, those of the most atoms first."""
+        atoms = Counter([variable for binding in self.bindings for variable in binding])
+        shared = sorted(join_variables(self.bindings), key=lambda v: (-atoms[v], v))
+        return shared[:MOST_HASHED]
 
     @property
     def least_partitions(self) -> int:

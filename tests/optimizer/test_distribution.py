@@ -408,3 +408,21 @@ def test_required_properties_know_what_satisfies_them() -> None:
     here = RequiredProperties(Distribution(Spread.HASH, (0,)), coalesced=True)
     assert not here.satisfied_by(DeliveredProperties(hashed(0)))
     assert here.satisfied_by(DeliveredProperties(hashed(0), coalesced=True))
+
+
+@pytest.mark.parametrize("atoms", [12, 13, 60])
+def test_a_multiway_join_of_many_atoms_is_tried_over_few_distributions(atoms: int) -> None:
+    """A chain of 60 had 241; each is priced by the work after the rows of each atom."""
+    edges = chain(atoms)
+    shared = range(1, atoms)
+    orders = tuple([tuple([*range(k - 1, 0, -1), *range(k + 2, atoms)]) for k in range(atoms)])
+    join = MultiwayJoin(tuple(range(atoms)), edges, (0, atoms), orders)
+    widths = (2,) * atoms
+    assert join.output_width(widths) == 2
+    found = placements(join, widths, 4)
+    hashed_on = [p for p in found if any(i.distribution.spread is Spread.HASH for i in p.inputs)]
+    if atoms > 12:
+        assert len(hashed_on) == 8
+        assert len(found) == 10
+    else:
+        assert len(found) == len(shared) + 3 * atoms + 2
