@@ -415,7 +415,7 @@ def test_a_multiway_join_of_many_atoms_is_tried_over_few_distributions(atoms: in
     """A chain of 60 had 241; each is priced by the work after the rows of each atom."""
     edges = chain(atoms)
     shared = range(1, atoms)
-    orders = tuple([tuple([*range(k - 1, 0, -1), *range(k + 2, atoms)]) for k in range(atoms)])
+    orders = tuple([(*range(k - 1, 0, -1), *range(k + 2, atoms)) for k in range(atoms)])
     join = MultiwayJoin(tuple(range(atoms)), edges, (0, atoms), orders)
     widths = (2,) * atoms
     assert join.output_width(widths) == 2
