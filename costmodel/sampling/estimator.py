@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from math import inf, sqrt
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -359,17 +360,22 @@ def draw(sizes: Floats, count: int, seed: int) -> tuple[Ints, Floats]:
         return np.arange(len(sizes)), np.ones(len(sizes))
     weights = sizes / sizes.mean() + 1
     probability = np.minimum(count * weights / weights.sum(), 1.0)
-    while True:
+    before, certain = 0, np.count_nonzero(probability == 1)
+    while certain > before:
         free = probability < 1
-        room = count - np.count_nonzero(~free)
+        room = count - certain
         probability[free] = np.minimum(room * weights[free] / weights[free].sum(), 1.0)
-        if np.count_nonzero(probability < 1) == np.count_nonzero(free):
-            break
+        before, certain = certain, np.count_nonzero(probability == 1)
     ends = np.cumsum(probability)
-    start = np.random.default_rng(seed).random()
-    places = np.searchsorted(ends, np.arange(start, ends[-1], 1.0), "right")
+    places = np.searchsorted(ends, np.arange(_start(seed), ends[-1], 1.0), "right")
     drawn = np.unique(np.minimum(places, len(sizes) - 1))
     return drawn, probability[drawn]
+
+
+@lru_cache
+def _start(seed: int) -> float:
+    """The start of a systematic sample, in the interval of the first."""
+    return float(np.random.default_rng(seed).random())
 
 
 def sampler_of(
