@@ -360,12 +360,12 @@ def draw(sizes: Floats, count: int, seed: int) -> tuple[Ints, Floats]:
         return np.arange(len(sizes)), np.ones(len(sizes))
     weights = sizes / sizes.mean() + 1
     probability = np.minimum(count * weights / weights.sum(), 1.0)
-    before, certain = 0, np.count_nonzero(probability == 1)
+    before, certain = 0, int(np.count_nonzero(probability == 1))
     while certain > before:
         free = probability < 1
         room = count - certain
         probability[free] = np.minimum(room * weights[free] / weights[free].sum(), 1.0)
-        before, certain = certain, np.count_nonzero(probability == 1)
+        before, certain = certain, int(np.count_nonzero(probability == 1))
     ends = np.cumsum(probability)
     places = np.searchsorted(ends, np.arange(_start(seed), ends[-1], 1.0), "right")
     drawn = np.unique(np.minimum(places, len(sizes) - 1))
