@@ -74,6 +74,7 @@ class Characteristics:
             self,
             arrival_rate=min(self.arrival_rate * factor, LARGEST),
             population=min(self.population * factor, LARGEST),
+            most_values=min(self.most_values, self.population),
             repeats=1.0,
         )
 
@@ -95,4 +96,5 @@ class Characteristics:
             self,
             arrival_rate=self.arrival_rate / partitions,
             population=self.population / partitions,
+            most_values=self.most_values / partitions,
         )

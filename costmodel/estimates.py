@@ -317,5 +317,6 @@ def union(inputs: Sequence[Characteristics], reading: Reading) -> Characteristic
         inputs=inputs,
         reading=reading,
         columns=united(inputs),
+        most_values=sum([min(i.most_values, i.population) for i in inputs]),
         in_order=all(i.in_order for i in inputs),
     )

@@ -207,14 +207,24 @@ and grows its part of the trees; rO is the rate of its own results. The same for
 in N vertices satisfies the condition on the sources."""
 
 
+_TREES_BY_NODES = (
+    "I = 2 · Ph + 6 · s · Uh + 2 · Ppq · T",
+    "E = 2 · Ph + 6 · s · Uh",
+    "N = 3 · Ph + 3 · s · Uh",
+)
+"""An edge is looked up in a table of edges and among the nodes, and the trees of the node are read
+one after the other. A new edge enters the table and the lists of its two ends. A node that enters a
+tree or lasts longer is looked up, with its place and the edges behind it, and a new one enters.
+What entered is copied once more when the expired edges and nodes are left behind."""
+
+
 def _path_by_nodes(trees: str) -> Formula:
     return Formula(
         None,
-        "ri rn rO pn pe n Uh Ph Upq CO",
+        "ri s rn rO pn n Uh Ph Ppq CO",
         f"T = {trees}",
-        "I = 2 · Uh + 2 · Upq · log(pe) + Ph · T",
-        "E = 2 · Uh + 2 · Upq · log(pe)",
-        "cost = ri · (I + E) + 2 · rn · Ph + rO · CO",
+        *_TREES_BY_NODES,
+        "cost = ri · (I + E) + rn · N + rO · CO",
         name="PATH",
     )
 
@@ -223,9 +233,7 @@ PATH_BY_NODES = _path_by_nodes("1 + pn / n")
 """Ours, in place of formula 12: PATH as S-PATH runs here.
 
 Formula 12 pays for n trees and n² nodes with every edge. But a vertex stands in T = 1 + pn/n trees
-on average, its own tree and those of the pn nodes (:mod:`headrace.costmodel.tree_nodes`). An edge
-is kept in two tables, as a row of a join is, and is looked up in T trees. A node is touched when it
-enters or lasts longer, and when it expires.
+on average, its own tree and those of the pn nodes (:mod:`headrace.costmodel.tree_nodes`).
 """
 PATH_BY_NODES_OF_ONE = _path_by_nodes("1 + pn")
 """The same where there is at most one vertex."""
@@ -234,14 +242,12 @@ PATH_BY_NODES_OF_ONE = _path_by_nodes("1 + pn")
 def _path_of_pairs(trees: str) -> Formula:
     return Formula(
         None,
-        "ri rq rw p pe pq n k rO Uh Ph Upq CO",
+        "ri s rn rq rw p pq n rO Uh Ph Upq Ppq CO",
         f"T = {trees}",
-        "I = 2 · Uh + 2 · Upq · log(pe) + Ph · T",
-        "E = 2 · Uh + 2 · Upq · log(pe)",
-        "N = Ph · (k - 1)",
+        *_TREES_BY_NODES,
         "Iq = Uh + Upq · log(pq)",
         "Eq = Uh + Upq · log(pq)",
-        "cost = ri · (I + E) + rq · (Iq + 2 · Ph + Eq) + rw · (2 · N + Ph) + rO · CO",
+        "cost = ri · (I + E) + rn · N + rq · (Iq + 2 · Ph + Eq) + rw · Ph + rO · CO",
         name="PATH of pairs",
     )
 
@@ -334,9 +340,9 @@ COALESCE = Formula(
 COALESCE_BY_VALUES = Formula(
     None,
     "ri s rO Uh Ph CO",
-    "I = Uh",
+    "I = 2 · Uh",
     "P = Ph",
-    "E = Uh",
+    "E = 2 · Uh",
     "cost = ri · (P + s · (I + E)) + rO · CO",
     name="COALESCE",
 )

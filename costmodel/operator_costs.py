@@ -29,7 +29,7 @@ from .model import (
 )
 from .reached import ends_of, reached, words_of
 from .selectivity import condition
-from .tree_nodes import tree_nodes
+from .tree_nodes import new_edges, tree_nodes
 
 HEADER_BYTES = 16
 """ts and exp of a row on the wire."""
@@ -289,9 +289,8 @@ def _s_path(
     rate_out = output.arrival_rate
     if model.kind == "saturating":
         formula = formulas.PATH_BY_NODES if n > 1 else formulas.PATH_BY_NODES_OF_ONE
-        edges = sum([i.population for i in inputs])
         of_nodes, nodes = tree_nodes(model, path, output, inputs)
-        return formula, (rate, of_nodes, rate_out, nodes, edges, n)
+        return formula, (rate, new_edges(inputs), of_nodes, rate_out, nodes, n)
     bound = bound_share(path, inputs)
     if path.roots == "own" or bound < 1:
         partitions = model.parallelism if path.roots == "own" else 1
@@ -307,11 +306,14 @@ def _(
         return _s_path(model, path, output, inputs)
     *edges, wanted = inputs
     pairs = reached(model, path, tuple(edges))
-    rate, n, k = path_inputs(model, path, tuple(edges))
-    rates = rate, wanted.arrival_rate, pairs.arrival_rate
-    populations = pairs.population, sum([i.population for i in edges]), wanted.population
+    rate, n, _ = path_inputs(model, path, tuple(edges))
+    of_nodes, _ = tree_nodes(model, path, pairs, tuple(edges))
+    rates = of_nodes, wanted.arrival_rate, pairs.arrival_rate
+    populations = pairs.population, wanted.population
     formula = formulas.PATH_OF_PAIRS if n > 1 else formulas.PATH_OF_PAIRS_OF_ONE
-    return formula, (*rates, *populations, n, k, output.arrival_rate)
+    return formula, (
+        rate, new_edges(tuple(edges)), *rates, *populations, n, output.arrival_rate
+    )  # fmt: skip
 
 
 @COSTS.add(physical.SimplePath)

@@ -28,14 +28,13 @@ def tree_nodes(
 ) -> tuple[float, float]:
     """The nodes that begin or last longer per time unit, and those from which edges may go on.
 
-    The nodes of an accepting state are as many as the results. In a state that a closure leads to,
-    they are the pairs of its words. In any other state they count as the results do, or as the
-    edges of which they consist; so do all of an automaton of more than :data:`MOST_STATES` states.
+    The nodes of an accepting state are as many as the results. In any other state they are the
+    pairs of its words; in an automaton of more than :data:`MOST_STATES` states they count as the
+    results do, or as the edges of which they consist.
     """
     rate, population = 0.0, output.population
-    closures = _behind_closures(path.states, path.transitions, path.accepting)
-    for state in range(1, path.states):
-        words = closures.get(state)
+    words_of_states = _words_of_states(path.states, path.transitions, path.accepting)
+    for state, words in enumerate(words_of_states, start=1):
         if words is not None:
             pairs = model.characteristics(logical.Path(words), inputs)
             rate += pairs.arrival_rate
@@ -49,34 +48,23 @@ def tree_nodes(
     return min(rate, LARGEST), min(population, LARGEST)
 
 
+def new_edges(inputs: Inputs) -> float:
+    """The share of the edges that repeat no valid one."""
+    population = sum([edges.population for edges in inputs])
+    different = sum([min(edges.most_values, edges.population) for edges in inputs])
+    return different / population if population else 1.0
+
+
 @lru_cache(maxsize=4096)
-def _behind_closures(
+def _words_of_states(
     states: int, transitions: Transitions, accepting: tuple[int, ...]
-) -> dict[int, Regex]:
-    """The words of the states that do not accept and whose words are of unbounded length."""
-    if states > MOST_STATES:
-        return {}
-    following: dict[int, set[int]] = {state: set() for state in range(states)}
-    for state, _, _, to in transitions:
-        following[state].add(to)
-    behind: set[int] = set()
-    for state in range(1, states):
-        reached = _reached(following, state)
-        if state in reached:
-            behind |= reached
-    return {
-        state: words_of(states, transitions, (state,))
-        for state in sorted(behind)
-        if state not in accepting
-    }
-
-
-def _reached(following: dict[int, set[int]], start: int) -> set[int]:
-    """The states that one or more moves lead to."""
-    reached: set[int] = set()
-    waiting = [start]
-    while waiting:
-        for state in following[waiting.pop()] - reached:
-            reached.add(state)
-            waiting.append(state)
-    return reached
+) -> tuple[Regex | None, ...]:
+    """The words of each state but the start; None of a state that accepts, or of many."""
+    return tuple(
+        [
+            None
+            if states > MOST_STATES or state in accepting
+            else words_of(states, transitions, (state,))
+            for state in range(1, states)
+        ]
+    )

@@ -197,7 +197,10 @@ class Sampler:
         on_sample = OnSample(relation)
         edges = relation if isinstance(relation, Edges) else relation.edges
         if not projected and all(scan.condition is None for scan in edges.scans):
-            return replace(estimate, on_sample=on_sample)
+            if isinstance(relation, Wide):
+                return replace(estimate, on_sample=on_sample)
+            different = self._opened().different(edges) * estimate.population
+            return replace(estimate, on_sample=on_sample, most_values=different)
         rate = population = 0.0
         ends: list[list[Ints]] = [[], []]
         for scan in edges.scans:
@@ -247,16 +250,20 @@ class Sampler:
             return None
         if self.steps.left < SHARE * FEWEST_STEPS:
             return None
-        if self._snapshot is None:
-            samples = _samples_of(self.catalog, self.scans)
-            self._snapshot = snapshot_of(samples, self.scans, self.points).of_query(self._masks)
         own = Steps(self.steps.left // SHARE)
         try:
-            return self._measured(relation, Evaluation(self._snapshot, own, self.checking))
+            return self._measured(relation, Evaluation(self._opened(), own, self.checking))
         except OverBudgetError:
             return None
         finally:
             self.steps.take(own.taken)
+
+    def _opened(self) -> Snapshot:
+        """The snapshot of the query."""
+        if self._snapshot is None:
+            samples = _samples_of(self.catalog, self.scans)
+            self._snapshot = snapshot_of(samples, self.scans, self.points).of_query(self._masks)
+        return self._snapshot
 
     def _measured(self, relation: Relation, evaluation: Evaluation) -> Sampled:
         snapshot, properties = evaluation.snapshot, properties_of(relation)

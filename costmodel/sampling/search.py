@@ -17,7 +17,7 @@ from .snapshot import Snapshot
 CELLS = 1 << 19
 """The most entries of the table of a search: sources times states times vertices."""
 CELLS_PER_STEP = 64
-"""The entries of a table that are cleared in the time of a step."""
+"""The entries of a table that count as a step: a larger one is slower to read and write."""
 ROUND = 400
 """The steps of a round of a search, beside the edges that it reads."""
 

@@ -169,6 +169,12 @@ class Snapshot:
             return _pairs_of(self.origin, edges, inverse)
         return self.pairs(self.links(edges, inverse))
 
+    def different(self, edges: Edges) -> float:
+        """The different pairs of the valid edges for each valid edge, in a mean over time."""
+        valid = float(self.weights[self._valid(edges).sources].sum())
+        degrees = self.pairs_of_edges(edges, False).adjacency.degrees
+        return float(degrees @ self.weights) / valid if valid else 1.0
+
     def rows_of(self, edges: Edges, inverse: bool) -> tuple[Links, Ints]:
         """All edges, not coalesced, with the position of each in the sample."""
         known = self._rows.get((edges, inverse))

@@ -20,6 +20,7 @@ from headrace.catalog import default_catalog
 from headrace.costmodel import COSTS, Assumptions, Characteristics, Constants, CostModel, formulas
 from headrace.costmodel.model import Kind
 from headrace.costmodel.operator_costs import minimal_states, path_inputs, row_width
+from headrace.costmodel.tree_nodes import tree_nodes
 
 C = Constants(
     push=2, evaluate=3, hash_update=5, hash_probe=7, queue_update=11, queue_probe=13, network=17
@@ -77,6 +78,23 @@ def test_path() -> None:
     assert isclose(cost, expected, rel_tol=1e-12)
 
 
+def test_an_edge_that_repeats_a_valid_one_enters_no_table() -> None:
+    """Of 128 valid edges 16 differ; the paths are as many either way."""
+    model = CostModel("saturating", constants=C)
+    path, repeated = s_path(regex.plus(a)), replace(A, most_values=16.0)
+    different = model.cost(path, OUT, (A,)) - model.cost(path, OUT, (repeated,))
+    assert isclose(different, (1 - 16 / 128) * (2 * 12 * 5 + 10 * 3 * 5), rel_tol=1e-12)
+
+
+def test_the_states_of_a_bounded_path_hold_the_pairs_of_its_prefixes() -> None:
+    model = CostModel("saturating", constants=C)
+    path = s_path(regex.concat([a, b, a]))
+    prefix = model.characteristics(Path(regex.concat([a, b])), (A, B))
+    rate, population = tree_nodes(model, path, OUT, (A, B))
+    assert isclose(rate, A.arrival_rate + prefix.arrival_rate + OUT.arrival_rate)
+    assert isclose(population, A.population + prefix.population + OUT.population)
+
+
 def test_path_of_some_sources_grows_their_share_of_the_trees() -> None:
     """One of the 50 sources of A is bound; every edge enters the state still."""
     path, n, k = s_path(regex.plus(a)), 60.0, 2
@@ -107,9 +125,10 @@ def test_a_path_of_pairs_pays_for_all_pairs_that_it_reaches_but_emits_its_result
     """Over A, for the pairs of B; two states, so that a tree has one node for each pair."""
     model = CostModel("saturating", constants=C)
     path, reached = pair_path(regex.plus(a)), model.characteristics(Path(regex.plus(a)), (A,))
-    edge = 4 * 11 * log2(A.population) + 4 * 5 + 7 * (1 + reached.population / 60)
+    edge = 4 * 7 + 12 * 5 + 2 * 13 * (1 + reached.population / 60)
     pair = 2 * (5 + 11 * log2(B.population)) + 2 * 7
-    expected = 2 * edge + 4 * pair + reached.arrival_rate * 3 * 7 + 10 * 2
+    node = 3 * 7 + 3 * 5
+    expected = 2 * edge + 4 * pair + reached.arrival_rate * (node + 7) + 10 * 2
     assert isclose(model.cost(path, OUT, (A, B)), expected, rel_tol=1e-12)
 
 

@@ -27,7 +27,7 @@ from headrace.algebra.predicate import Predicate
 from headrace.algebra.window import Window
 from headrace.catalog import Catalog, LabelStatistics, Stream
 from headrace.catalog.model import PropertyType
-from headrace.costmodel import Assumptions, Characteristics, CostModel, CostModelError
+from headrace.costmodel import Assumptions, Characteristics, CostModel, CostModelError, estimates
 from headrace.costmodel.characteristics import LARGEST
 from headrace.costmodel.model import Kind
 
@@ -123,6 +123,15 @@ def test_union(model: CostModel) -> None:
     assert close(out.validity, (2 * 100 + 4 * 50) / 6)
     assert out.population == 400.0
     assert out.distinct == (80.0, 40.0)
+
+
+def test_rows_that_repeat_others_are_no_more_different_ones() -> None:
+    rows = Characteristics(2.0, 10.0, 20.0, (9.0, 9.0), most_values=15.0)
+    assert rows.emitted(3.0).most_values == 15
+    assert replace(rows, most_values=inf).emitted(3.0).most_values == 20
+    assert rows.share(5).most_values == 3
+    both = estimates.union((rows, replace(rows, most_values=inf)), SATURATING.reading)
+    assert both.most_values == 15 + 20
 
 
 def test_union_with_a_stored_graph() -> None:

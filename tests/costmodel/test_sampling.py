@@ -13,10 +13,11 @@ import pyarrow as pa
 import pytest
 
 from headrace.algebra import regex
-from headrace.algebra.logical import FilteredPattern, Pattern
+from headrace.algebra.logical import FilteredPattern, Pattern, WScan
 from headrace.algebra.predicate import Predicate
 from headrace.algebra.window import Window
 from headrace.catalog.model import Catalog, LabelStatistics, Stream, StreamSample
+from headrace.costmodel import CostModel
 from headrace.costmodel.sampling.arrays import FOREVER, Ints
 from headrace.costmodel.sampling.building import relation_of
 from headrace.costmodel.sampling.estimator import STEPS, Sampled, Sampler, draw, sampler_of
@@ -300,6 +301,23 @@ def test_edges_that_repeat_once_a_window_are_renewed_once_a_window() -> None:
     assert estimate is not None
     assert 0.7 < estimate.rate * RANGE / estimate.population < 1.5
     assert sampler(catalog).estimate(single) is None, "a product is not sampled"
+
+
+@pytest.mark.parametrize("times", [1, 4])
+def test_the_sample_tells_how_many_valid_edges_differ(times: int) -> None:
+    """Each pair is told several times in a window."""
+    known = catalog_of([pair for pair in uniform(1) for _ in range(times)], ())
+    built, sample = sampler(known), known.samples["s"]
+    edges = different = 0.0
+    for moment, weight in zip(built.points.moments, built.points.weights, strict=True):
+        valid = (sample.ts > moment - RANGE) & (sample.ts <= moment)
+        pairs = set(
+            zip(sample.sources[valid].tolist(), sample.targets[valid].tolist(), strict=True)
+        )
+        edges, different = edges + weight * valid.sum(), different + weight * len(pairs)
+    model = CostModel("saturating", known, sampler=built)
+    found = model.characteristics(WScan("s", "a", Window(RANGE, 1)), ())
+    assert found.most_values / found.population == pytest.approx(different / edges)
 
 
 def test_relations_without_rows_have_estimates_of_zero() -> None:
