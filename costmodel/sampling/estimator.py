@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from math import inf, sqrt
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -27,8 +26,9 @@ from ...algebra.logical import LogicalOperator, Project
 from ...catalog.model import Catalog, StreamSample
 from .arrays import FOREVER, Floats, Ints
 from .building import relation_of
+from .drawing import draw
 from .evaluation import Evaluation
-from .parts import is_choice, is_search, parts_of
+from .parts import is_choice, is_search, overlapping, parts_of
 from .properties import Checking, codes_of, undecided
 from .relations import (
     Edges,
@@ -46,6 +46,7 @@ from .relations import (
     width,
 )
 from .rows import OverBudgetError, Steps
+from .sampled import Sampled, chained
 from .snapshot import Snapshot, TimePoints, snapshot_of
 from .time_points import points_of
 
@@ -64,26 +65,6 @@ FEWEST_STEPS = 12_000
 """The fewest steps of an estimate: with less, most of them would end without a result."""
 WORTHWHILE = 4
 """How many times as many values as the first sample the second has at least, unless it has all."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sampled:
-    """An estimate of a relation from a sample.
-
-    Attributes:
-        population: the number of rows valid at an instant.
-        rate: the number of different rows, as COALESCE emits them, per time unit.
-        distinct: the number of distinct values of each column; infinite for properties, which are
-            not counted.
-        standard_error: of the population, as a part of it; 0 if all rows were counted.
-        repeats: the rows that a join or union emits for each different row.
-    """
-
-    population: float
-    rate: float
-    distinct: tuple[float, ...]
-    standard_error: float
-    repeats: float
 
 
 Matching = Callable[[Scanned, StreamSample], NDArray[np.bool_] | None]
@@ -245,6 +226,10 @@ class Sampler:
         held = self.catalog.samples
         if any(codes_of(held[s], name) is None for s, name in properties_read(relation)):
             return None
+        return self._counted(relation) or self._chained(relation)
+
+    def _counted(self, relation: Relation) -> Sampled | None:
+        """The estimate from the rows of some values; None if they take too many steps."""
         if any(part != relation and self.estimate(part) is None for part in parts_of(relation)):
             # The evaluation would take more steps than that of the part did.
             return None
@@ -257,6 +242,14 @@ class Sampler:
             return None
         finally:
             self.steps.take(own.taken)
+
+    def _chained(self, path: Relation) -> Sampled | None:
+        """The estimate of a path from those of two shorter ones that overlap; None without them."""
+        shorter = overlapping(path)
+        if shorter is None:
+            return None
+        first, last, common = map(self.estimate, shorter)
+        return chained(first, last, common) if first and last and common else None
 
     def _opened(self) -> Snapshot:
         """The snapshot of the query."""
@@ -354,35 +347,6 @@ def _distinct(values: Ints, weights: Floats, of_instant: Floats) -> float:
     own = of_instant[different]
     weighted = np.where(counts > 1, own, np.sqrt(own * np.maximum(weights[first], own)))
     return float(weighted.sum())
-
-
-def draw(sizes: Floats, count: int, seed: int) -> tuple[Ints, Floats]:
-    """Samples positions, sorted, with the probability that the sample has each of them.
-
-    The sample is systematic. Its expected size is ``count``. The probability of a position is in
-    proportion to its size plus the mean size, and at most 1. A sample of all positions has
-    probability 1 for each.
-    """
-    if len(sizes) <= count:
-        return np.arange(len(sizes)), np.ones(len(sizes))
-    weights = sizes / sizes.mean() + 1
-    probability = np.minimum(count * weights / weights.sum(), 1.0)
-    before, certain = 0, int(np.count_nonzero(probability == 1))
-    while certain > before:
-        free = probability < 1
-        room = count - certain
-        probability[free] = np.minimum(room * weights[free] / weights[free].sum(), 1.0)
-        before, certain = certain, int(np.count_nonzero(probability == 1))
-    ends = np.cumsum(probability)
-    places = np.searchsorted(ends, np.arange(_start(seed), ends[-1], 1.0), "right")
-    drawn = np.unique(np.minimum(places, len(sizes) - 1))
-    return drawn, probability[drawn]
-
-
-@lru_cache
-def _start(seed: int) -> float:
-    """The start of a systematic sample, in the interval of the first."""
-    return float(np.random.default_rng(seed).random())
 
 
 def sampler_of(

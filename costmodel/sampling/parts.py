@@ -51,6 +51,22 @@ def concatenation(path: Reach) -> Join | None:
             return None
 
 
+def overlapping(path: Relation) -> tuple[Relation, Relation, Relation] | None:
+    """All but the last part of a path, all but the first, and the path that both have in common.
+
+    None of a path of less than three parts, or where what they have in common may be empty.
+    """
+    match path:
+        case Reach(regex.Concat(parts), inputs) if len(parts) > 2:
+            between = regex.concat(parts[1:-1])
+            if regex.nullable(between):
+                return None
+            first, last = regex.concat(parts[:-1]), regex.concat(parts[1:])
+            return reach(first, inputs), reach(last, inputs), reach(between, inputs)
+        case _:
+            return None
+
+
 def parts_of(relation: Relation) -> Iterator[Relation]:
     """The relations of which an evaluation has all rows for its values: closures, and inputs of
     unions.

@@ -92,7 +92,7 @@ def test_explain_json_has_all_documented_members(headrace: Commands) -> None:
 
 def test_costs_show_the_formula_with_its_numbers(headrace: Commands) -> None:
     done = headrace("explain", QUERY, "--costs")
-    assert "cost = ri · (I + E) + 2 · rn · Ph + rO · CO = " in done.out
+    assert "cost = ri · (I + E) + rn · N + rO · CO = " in done.out
     document = json.loads(headrace("explain", QUERY, "--costs", "-f", "json").out)
     assert set(document["costs"]) == {str(n["id"]) for n in document["plan"]["nodes"]}
 
@@ -230,8 +230,8 @@ def test_plans_counts_and_ranks(headrace: Commands) -> None:
     assert document["cost_bound"] == document["plans"][-1]["cost"]
     assert document["plans"][0]["difference"] is None
     assert document["plans"][1]["difference"] == {
-        "kind": "path",
-        "text": "S_PATH a2q·^c2a instead of a2q⋈c2a",
+        "kind": "operator",
+        "text": "SEMI_JOIN over (c2a⋈c2q), (a2q⋈c2a) instead of (c2q⋈c2a)⋈(a2q⋈c2a)",
     }  # fmt: skip
 
 

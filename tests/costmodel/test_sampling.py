@@ -20,9 +20,10 @@ from headrace.catalog.model import Catalog, LabelStatistics, Stream, StreamSampl
 from headrace.costmodel import CostModel
 from headrace.costmodel.sampling.arrays import FOREVER, Ints
 from headrace.costmodel.sampling.building import relation_of
-from headrace.costmodel.sampling.estimator import STEPS, Sampled, Sampler, draw, sampler_of
+from headrace.costmodel.sampling.drawing import draw
+from headrace.costmodel.sampling.estimator import STEPS, Sampler, sampler_of
 from headrace.costmodel.sampling.evaluation import Evaluation
-from headrace.costmodel.sampling.parts import parts_of
+from headrace.costmodel.sampling.parts import overlapping, parts_of, reach
 from headrace.costmodel.sampling.relations import (
     Edges,
     Either,
@@ -33,6 +34,7 @@ from headrace.costmodel.sampling.relations import (
     Wide,
 )
 from headrace.costmodel.sampling.rows import OverBudgetError, Steps
+from headrace.costmodel.sampling.sampled import Sampled, chained
 from headrace.costmodel.sampling.snapshot import TimePoints, snapshot_of
 from headrace.planning.conditions import checking
 
@@ -301,6 +303,43 @@ def test_edges_that_repeat_once_a_window_are_renewed_once_a_window() -> None:
     assert estimate is not None
     assert 0.7 < estimate.rate * RANGE / estimate.population < 1.5
     assert sampler(catalog).estimate(single) is None, "a product is not sampled"
+
+
+def test_shorter_paths_that_overlap_estimate_a_longer_one() -> None:
+    """Pairs of independent steps, counted exactly but for the longest path."""
+    known = catalog_of(uniform(3, 40, 60), uniform(4, 40, 60))
+    steps = [regex.Symbol(0), regex.Symbol(1), regex.plus(regex.Symbol(0)), regex.Symbol(1)]
+    path = reach(regex.concat(steps), (A, B))
+    shorter = overlapping(path)
+    assert shorter == (
+        reach(regex.concat(steps[:3]), (A, B)),
+        reach(regex.concat(steps[1:]), (A, B)),
+        reach(regex.concat(steps[1:3]), (A, B)),
+    )
+    whole = sampler(known).estimate(path)
+    first, last, common = map(sampler(known).estimate, shorter)
+    assert whole is not None
+    assert first is not None
+    assert last is not None
+    assert common is not None
+    found = chained(first, last, common)
+    assert found is not None
+    assert found.population == pytest.approx(whole.population, rel=0.4)
+    assert found.rate == pytest.approx(whole.rate, rel=0.5)
+    assert chained(replace(first, population=0.0), last, common) is None
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [regex.Symbol(0), regex.Symbol(1)],
+        [regex.Symbol(0), regex.optional(regex.Symbol(1)), regex.Symbol(0)],
+        [regex.Symbol(0), *[regex.star(regex.Symbol(1))] * 2, regex.Symbol(0)],
+    ],
+)
+def test_paths_overlap_in_steps_that_are_never_empty(steps: list[regex.Regex]) -> None:
+    assert overlapping(reach(regex.concat(steps), (A, B))) is None
+    assert overlapping(A) is None
 
 
 @pytest.mark.parametrize("times", [1, 4])
