@@ -195,11 +195,6 @@ INNER_NEW = Fault(
     "a pattern in a condition binds no new variables",
     "leave the name out, or write EXISTS { MATCH ... }",
 )
-OPTIONAL_CHOICE = later(
-    "OR of patterns, a pattern as a value or a path of zero lengths in OPTIONAL MATCH, or one of "
-    "several lengths if an aggregate counts it, is",
-    "write at least *1, count distinct values, or match without OPTIONAL",
-)
 OPTIONAL_PATH = later("a path of an OPTIONAL MATCH as a value is", "return the nodes at its ends")
 DEEP_EXISTS = later(
     "a pattern over a node that only a query further outside binds is",

@@ -240,14 +240,14 @@ class _Adding:
 
     def _is_empty(self, hops: Hops) -> bool:
         """Whether to take the path without relationships, if there is one."""
-        return hops.least == 0 and (hops.most == 0 or self.body.pick(2, hops.at, "*0") == 0)
+        return hops.least == 0 and (hops.most == 0 or self.body.pick(2) == 0)
 
     def _length(self, hops: Hops) -> int:
         """The number of relationships to take, one or more."""
         if hops.most is None:
             raise errors.COUNTED_PATHS.error(hops.at, "*")
         least = max(hops.least, 1)
-        return least + self.body.pick(hops.most - least + 1, hops.at, "*")
+        return least + self.body.pick(hops.most - least + 1)
 
     def _check_path(self, one: Relationship, hops: Hops) -> None:
         if one.variable is not None:

@@ -26,7 +26,7 @@ from .functions import NULL
 from .lists import columns_of_lists
 from .ordering import limit_of
 from .path_tests import LISTS
-from .program import reading
+from .program import Choices, reading
 from .scope import Bound, Edge, ListColumn, Node, Path, Value
 from .syntax import (
     Call,
@@ -203,7 +203,7 @@ def close(
     columns += [(name, _aggregate(body, call)) for call, name in called.items()]
     program.add(body.rule(inner, columns, at), counted=body.counted)
     own = tuple(name for name, _ in columns)
-    after = Body(program, None, counted=False)
+    after = Body(program, Choices(), counted=False)
     after.names.update(own)
     after.atoms.append(reading(inner, own, at))
     after.scope.update({name: Value(Variable(name)) for name in own})

@@ -36,12 +36,12 @@ def unwind(body: Body, clause: Unwind) -> None:
     if (of_path := on_path(body, list_)) is not None:
         if not of_path:
             raise errors.UNWOUND_NOTHING.without_rows(list_.at, expression_text(list_))
-        body.scope[name.text] = of_path[body.pick(len(of_path), clause.at, "UNWIND")]
+        body.scope[name.text] = of_path[body.pick(len(of_path))]
         return
     members = members_of(list_)
     if isinstance(list_, Literal) or not members:  # null and [] have no members, and give no row
         body.conditions.append(FALSE)
         body.scope[name.text] = Value(NULL)
         return
-    member = members[body.pick(len(members), clause.at, "UNWIND")]
+    member = members[body.pick(len(members))]
     body.scope[name.text] = Value(value_of(body, member))

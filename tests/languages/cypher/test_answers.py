@@ -238,6 +238,26 @@ AT_5: dict[str, list[Row]] = {
         (1, 2)
     ],
     "OPTIONAL MATCH (a:City)-[:L]->() WITH a WHERE a IS NOT NULL RETURN a": [],
+    # OPTIONAL MATCH of which several rules have the matches.
+    "MATCH (a:Person) OPTIONAL MATCH (a)-[:L]->(m)-[:K*0..2]->(c:City) RETURN a, count(m) AS n": [
+        (1, 0),
+        (2, 2),
+    ],
+    "MATCH (a:Person) OPTIONAL MATCH (a)-[:L]->(m)-[:K*0..]->(c:City) "
+    "WITH a, count(DISTINCT m) AS n RETURN n, count(a) AS people": [(0, 1), (1, 1)],
+    "MATCH (a) OPTIONAL MATCH (a)-[:K*0..2]->(b:City) RETURN a, count(b) AS n": [
+        (1, 2),
+        (2, 2),
+        (3, 2),
+    ],
+    "MATCH (a) OPTIONAL MATCH (a)-[:L*0..1]->(b:Person {age: 30}) RETURN a, count(*) AS n, "
+    "count(b) AS m, min(b.age) AS age": [(1, 1, 1, 30), (2, 1, 1, 30), (3, 1, 0, None)],
+    "MATCH (a:Person) OPTIONAL MATCH (a)-[r:L]->(b) WHERE (b)-[:L]->() OR b.age = 30 "
+    "OPTIONAL MATCH (b)-[:K]->(c) RETURN a, count(r) AS n, count(c) AS m, max(type(r)) AS t": [
+        (1, 0, 0, None),
+        (2, 2, 2, "L"),
+    ],
+    "MATCH (a)-[:K]->(b) WHERE NOT (a)-[:L*0..1]->(b) RETURN a, b": [(1, 2), (2, 3)],
     # Parts that nothing can match.
     "MATCH (a)-[:K]->(b) OPTIONAL MATCH (b)-[:L]->(c) WHERE b <> b RETURN a, count(c) AS n": [
         (1, 0),
