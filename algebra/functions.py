@@ -18,13 +18,13 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from . import regular_texts, times
-from .values import NUMBERS, ColumnType, PropertyType
+from .values import LISTS, NUMBERS, ColumnType, PropertyType
 
 Scalar = str | int | float | bool
 Kind = Literal["string", "number", "boolean", "any"]
-Gives = PropertyType | Literal["numeric", "joined"]
+Gives = PropertyType | Literal["list", "numeric", "joined"]
 """The type of a result. Numeric: an integer over integers, and a number otherwise. Joined: the one
-of the arguments that may be the result."""
+of the arguments that may be the result. List: lists of values of the types of the arguments."""
 
 SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
 EARTH_RADIUS: Final = 6_378_140.0
@@ -58,6 +58,10 @@ class Function:
     in_sql: bool
 
 
+_OF_NOTHING: Final[frozenset[ColumnType]] = frozenset({"integers"})
+"""The type of lists that have no values, or nulls alone."""
+
+
 def applied(name: str, values: Sequence[Any]) -> Any:
     """The result of a function that is not of :data:`LENIENT` for arguments of the kinds that it
     takes, none of them null; None where it is null."""
@@ -83,6 +87,9 @@ def types_of(name: str, arguments: Sequence[frozenset[ColumnType]]) -> frozenset
     gives = FUNCTIONS[name].gives
     if gives == "numeric":
         return numeric_types(arguments)
+    if gives == "list":
+        found = frozenset[ColumnType]().union(*arguments)
+        return frozenset(LISTS[kind] for kind in LISTS if kind in found) or _OF_NOTHING
     if gives != "joined":
         return frozenset({gives})
     results = [arguments[place] for place in results_of(name, len(arguments))]
@@ -262,6 +269,7 @@ IS_NOT_NULL: Final = "IS_NOT_NULL"
 CASE_WHEN: Final = "CASE_WHEN"
 FIRST_NOT_NULL: Final = "FIRST_NOT_NULL"
 NULL_VALUE: Final = "NULL_VALUE"
+LIST_OF: Final = "LIST_OF"
 
 LENIENT: Final = frozenset(
     {
@@ -275,6 +283,7 @@ LENIENT: Final = frozenset(
         CASE_WHEN,
         FIRST_NOT_NULL,
         NULL_VALUE,
+        LIST_OF,
     }
 )
 """The functions with rules of their own.
@@ -285,6 +294,7 @@ LENIENT: Final = frozenset(
 - ``CASE_WHEN(test, value, ..., otherwise)`` is the value after the first test that is true.
 - ``FIRST_NOT_NULL`` is the first argument that is not null.
 - ``NULL_VALUE()`` is null.
+- ``LIST_OF`` is the JSON text of the list of its arguments, as the lists of paths are.
 
 The results of ``CASE_WHEN`` and ``FIRST_NOT_NULL`` are of the kind of their first argument that
 has one; an argument of another kind counts as null.
@@ -368,6 +378,7 @@ FUNCTIONS: Final[Mapping[str, Function]] = MappingProxyType(
         "ARC_TANGENT_OF": _of("nn", "number", math.atan2),
         "AS_DEGREES": _number(math.degrees),
         "AS_RADIANS": _number(math.radians),
+        LIST_OF: _of("a", "list", None, 0, MOST_ARGUMENTS),
         "PLANE_DISTANCE": _of("nnnn", "number", _plane_distance),
         "EARTH_DISTANCE": _of("nnnn", "number", _earth_distance),
     }

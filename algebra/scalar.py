@@ -274,7 +274,9 @@ def null_without(value: Value, missing: Set[int]) -> bool:
             return False
         case Call(functions.NULL_VALUE):
             return True
-        case Call(functions.IS_NOT_NULL | functions.ALL_TRUE | functions.ANY_TRUE):
+        case Call(
+            functions.IS_NOT_NULL | functions.ALL_TRUE | functions.ANY_TRUE | functions.LIST_OF
+        ):
             return False
         case Call(functions.CASE_WHEN | functions.FIRST_NOT_NULL as function, parts):
             results = functions.results_of(function, len(parts))

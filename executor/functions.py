@@ -7,11 +7,13 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from sqlglot import exp
 
 from ..algebra import functions
 from ..algebra.functions import FUNCTIONS
 from .evaluated import Evaluated, Kind, Mask, compared
+from .json_text import joined, json_values
 
 _COMPARED: Final[Mapping[str, type]] = {
     functions.EQUAL: exp.EQ,
@@ -37,6 +39,8 @@ def called(function: str, parts: Sequence[Evaluated], rows: int) -> Evaluated:
             return _truth(parts[0].known, ~parts[0].known)
         case functions.NULL_VALUE:
             return Evaluated.null(rows)
+        case functions.LIST_OF:
+            return _list(parts, rows)
         case functions.CASE_WHEN:
             return _chosen(parts, rows)
         case functions.FIRST_NOT_NULL:
@@ -57,6 +61,15 @@ def _masks(part: Evaluated, rows: int) -> tuple[Mask, Mask]:
     if part.kind != "boolean":
         return np.zeros(rows, np.bool_), np.zeros(rows, np.bool_)
     return part.known & part.values, part.known & ~part.values
+
+
+def _list(parts: Sequence[Evaluated], rows: int) -> Evaluated:
+    """The JSON texts of lists of values."""
+    columns = [json_values(part.array()) for part in parts]
+    between: Any = pa.scalar(",")
+    items = pc.binary_join_element_wise(*columns, between) if columns else pa.repeat("", rows)
+    lists = joined([pa.scalar("["), items, pa.scalar("]")])
+    return Evaluated("string", lists, np.ones(rows, np.bool_))
 
 
 def _chosen(parts: Sequence[Evaluated], rows: int) -> Evaluated:

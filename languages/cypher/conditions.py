@@ -43,6 +43,7 @@ from .syntax import (
     HasLabels,
     InList,
     Literal,
+    Mapped,
     Not,
     NullTest,
     Or,
@@ -126,7 +127,7 @@ def decided(body: Body, of: Expression) -> Expression:
             return Literal(_decide(body, of), of.at)
         case InList() if list_of(body, of.members) is not None:
             return Literal(_decide(body, of), of.at)
-        case Quantified() | Filtered():
+        case Quantified() | Filtered() | Mapped():
             return of
     return with_parts(of, lambda part: decided(body, part))
 

@@ -215,8 +215,9 @@ class _Adding:
         self._check_path(one, hops)
         tests = self._tests(part)
         if self._is_empty(hops):
-            if part.variable is not None and part.variable.text in self.block.returned:
-                raise errors.EMPTY_PATH.error(hops.at, part.variable.text)
+            if part.variable is not None:
+                path = Path(self._new(part.variable), False, (source, target))
+                body.scope[part.variable.text] = replace(path, steps=Steps((source,), ()))
             body.same.merge(source, target)
             self._hold(body, [test for test in tests if is_of_nodes(test.members)], [source])
             return

@@ -31,6 +31,7 @@ from .syntax import (
     ListOf,
     Literal,
     MapOf,
+    Mapped,
     Name,
     Not,
     NullTest,
@@ -89,6 +90,8 @@ def _value(body: Body, of: Expression) -> rq.Value:
             raise errors.NO_VALUE.error(name.at, f"${name.text}")
         case ListOf(_, at):
             raise errors.LISTS.error(at, "[")
+        case Mapped(_, _, _, at):
+            raise errors.LISTS.error(at, expression_text(of))
         case Filtered(_, _, _, at):
             raise errors.FILTERED_LIST.error(at, expression_text(of))
         case MapOf(_, at):

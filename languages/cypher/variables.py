@@ -15,9 +15,10 @@ from .scope import Edge, ListColumn, Members, Node, Path, Point, Value
 from .syntax import Call, Expression, Name, Property
 from .syntax import Variable as VariableText
 
-_IDENTITIES = {"id", "elementid"}
+IDENTITIES = ("id", "elementid")
+"""The functions of the identifier of a node."""
 _ENDS = {"startnode": 0, "endnode": 1}
-_OF_PATTERNS = {*_IDENTITIES, LENGTH, "type"}
+_OF_PATTERNS = {*IDENTITIES, LENGTH, "type"}
 TIME = "ts"
 """The property of all relationships of streams that is their time."""
 
@@ -118,11 +119,11 @@ def function_of(body: Body, of: Call, function: str) -> rq.Value | None:
     (argument,) = of.arguments
     if function in _ENDS:
         return _end_of(body, of, function)
-    if function in _IDENTITIES and isinstance(argument, Call) and len(argument.arguments) == 1:
+    if function in IDENTITIES and isinstance(argument, Call) and len(argument.arguments) == 1:
         inner = argument.function.text.lower()
         return _end_of(body, argument, inner) if inner in _ENDS else None
     bound = body.bound(argument.name) if isinstance(argument, VariableText) else None
-    if function in _IDENTITIES and isinstance(bound, Node):
+    if function in IDENTITIES and isinstance(bound, Node):
         return Variable(bound.variable)
     if function == LENGTH and isinstance(bound, Path) and bound.steps is not None:
         return scalar.Literal(len(bound.steps.relationships))

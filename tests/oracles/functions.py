@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable, Mapping
@@ -76,6 +77,7 @@ _LENIENT: Mapping[str, Callable[[list[Any]], Any]] = {
     "CASE_WHEN": _choose,
     "FIRST_NOT_NULL": lambda values: next((v for v in values if v is not None), None),
     "NULL_VALUE": lambda values: None,
+    "LIST_OF": lambda values: json.dumps(values, separators=(",", ":"), ensure_ascii=False),
 }
 
 

@@ -31,13 +31,15 @@ class Texts:
         first: the columns to order by, with whether they descend, the rows to leave out and those
             to give; None for all rows.
         by_groups: whether they are the first rows of each group, which the first column tells.
-        lists: the positions of the columns that are lists.
+        lists: the positions of the columns that are lists, in ascending order in Headrace.
+        ordered: the positions of the columns that are lists in an order of their own.
     """
 
     cypher: str
     kuzu: str
     first: tuple[tuple[tuple[int, bool], ...], int, int] | None = None
     lists: tuple[int, ...] = ()
+    ordered: tuple[int, ...] = ()
     by_groups: bool = False
 
 

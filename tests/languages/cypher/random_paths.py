@@ -149,7 +149,8 @@ def queries_of_paths(draw: st.DrawFn) -> Texts:
         clauses.append(clause_of("MATCH", [again], needed, [draw(membership(scope))]))
     key = draw(st.sampled_from(nodes))
     items = [Texts(f"{key} AS a", f"{key}.id AS a")]
-    kind = draw(st.sampled_from(["rows", "length", "value", "counts"])) if bounded else "rows"
+    kinds = ["rows", "length", "value", "counts", "list"]
+    kind = draw(st.sampled_from(kinds)) if bounded else "rows"
     if kind == "rows":
         other = draw(st.sampled_from(nodes))
         items.append(Texts(f"{other} AS v", f"{other}.id AS v"))
@@ -160,13 +161,19 @@ def queries_of_paths(draw: st.DrawFn) -> Texts:
         test = draw(st.sampled_from(KNOWN["relationships"]))
         value = _quantified(quantifier, "relationships", test)
         items.append(Texts(f"{value.cypher} AS v", f"{value.kuzu} AS v"))
+    elif kind == "list":
+        list_ = draw(st.sampled_from([*LISTS]))
+        member = draw(st.sampled_from(["id(m)", "m.age"])) if list_ == "nodes" else "m.w"
+        kuzu = f"list_transform({LISTS[list_]}, m -> {member.replace('id(m)', 'm.id')})"
+        said = "nodes(p)" if member == "id(m)" else f"[m IN {list_}(p) | {member}]"
+        items.append(Texts(f"{said} AS v", f"{kuzu} AS v"))
     else:
         call = draw(st.sampled_from(["count(*)", "avg(length(p))", "max(size(nodes(p)))"]))
         items.append(Texts(f"{call} AS v", f"{call} AS v"))
     ending = returned(items, distinct=kind != "counts")
-    return Texts(
-        " ".join(c.cypher for c in (*clauses, ending)), " ".join(c.kuzu for c in (*clauses, ending))
-    )
+    parts = (*clauses, ending)
+    texts = " ".join(c.cypher for c in parts), " ".join(c.kuzu for c in parts)
+    return Texts(*texts, ordered=(1,) if kind == "list" else ())
 
 
 @st.composite

@@ -258,6 +258,21 @@ AT_5: dict[str, list[Row]] = {
         (2, 2, 2, "L"),
     ],
     "MATCH (a)-[:K]->(b) WHERE NOT (a)-[:L*0..1]->(b) RETURN a, b": [(1, 2), (2, 3)],
+    # Lists as columns.
+    "MATCH p = (a)-[:K*0..2]->(b:City) RETURN [n IN nodes(p) | n.age] AS ages, "
+    "[r IN relationships(p) | r.w] AS ws, [id(a), 'x'] AS l, nodes(p) AS n": [
+        ("[30,null,5]", "[2,1]", '[1,"x"]', "[1,2,3]"),
+        ("[30,null,5]", "[5,1]", '[1,"x"]', "[1,2,3]"),
+        ("[5,5]", "[7]", '[3,"x"]', "[3,3]"),
+        ("[5]", "[]", '[3,"x"]', "[3]"),
+        ("[null,5,5]", "[1,7]", '[2,"x"]', "[2,3,3]"),
+        ("[null,5]", "[1]", '[2,"x"]', "[2,3]"),
+    ],
+    "MATCH (a)-[r:K]->(b) RETURN a, [min(r.w), count(*)] AS l": [
+        (1, "[2,2]"),
+        (2, "[1,1]"),
+        (3, "[7,1]"),
+    ],
     # Parts that nothing can match.
     "MATCH (a)-[:K]->(b) OPTIONAL MATCH (b)-[:L]->(c) WHERE b <> b RETURN a, count(c) AS n": [
         (1, 0),
@@ -349,6 +364,20 @@ def test_each_match_has_its_own_window() -> None:
 def test_a_path_is_a_column_by_any_of_its_names(query: str) -> None:
     rows = snapshots(registered(query), GRAPH)[5]
     assert rows == [(2, 1, '[[2,"L",1]]')]
+
+
+def test_a_shortest_path_of_no_relationships_has_its_node() -> None:
+    query = (
+        "MATCH p = allShortestPaths((a:Person)-[:K*0..]->(b)) WITH nodes(p) AS ns, p, b "
+        "RETURN p, [n IN ns | id(n)] AS ids, relationships(p) AS r, b.age AS age"
+    )
+    found = reports(registered(query, "EMIT SNAPSHOT EVERY 1"), GRAPH)[1]
+    one = '[[1,"K",2]]'
+    assert set(found) == {
+        (one, "[1,2]", one, None),
+        ("[1]", "[1]", "[]", 30),
+        ("[2]", "[2]", "[]", None),
+    }
 
 
 @pytest.mark.parametrize("streams", [("s",), ("people", "places"), ("s", "people")])

@@ -45,7 +45,7 @@ def expected_of(query: Texts, rows: Iterable[Row]) -> list[Row]:
     def one(position: int, value: Any) -> Any:
         if position in query.lists:
             return json.dumps(sorted(v for v in value or () if v is not None))
-        return value
+        return json.dumps(value) if position in query.ordered else value
 
     found = rounded(tuple(one(k, v) for k, v in enumerate(row)) for row in rows)
     if query.first is None:
@@ -73,7 +73,8 @@ def said(query: Texts, rows: Iterable[Row]) -> list[Row]:
     """The rows of Headrace, with lists in the words of Python's JSON."""
 
     def one(position: int, value: Any) -> Any:
-        return json.dumps(json.loads(value)) if position in query.lists else value
+        is_list = position in (*query.lists, *query.ordered)
+        return json.dumps(json.loads(value)) if is_list else value
 
     return rounded(tuple(one(k, v) for k, v in enumerate(row)) for row in rows)
 
@@ -195,3 +196,25 @@ SHORTEST += [
 @examples(20)
 def test_shortest_paths_are_those_of_kuzu(query: Texts, graph: Graph, seed: int, emit: str) -> None:
     check(query, graph, seed, emit=emit)
+
+
+NODES_OF_SHORTEST = [
+    Texts(
+        f"MATCH p = allShortestPaths((a)-[:{types}*{least}..4]{arrow}(b)) "
+        "WITH nodes(p) AS ns RETURN [n IN ns | id(n)] AS n",
+        f"MATCH p = (a:N)-[:{types}* ALL SHORTEST 1..4]{arrow}(b:N) WHERE a.id <> b.id "
+        "RETURN list_transform(nodes(p), n -> n.id) AS n"
+        + f" UNION MATCH (a:N) WHERE {is_there('a')} RETURN [a.id] AS n"
+        * (least == 0),
+        ordered=(0,),
+    )
+    for types in ("K", "K|L")
+    for arrow in ("-", "->")
+    for least in (0, 1)
+]
+
+
+@given(query=st.sampled_from(NODES_OF_SHORTEST), graph=graphs(), seed=SEEDS)
+@examples(20)
+def test_nodes_of_shortest_paths_are_those_of_kuzu(query: Texts, graph: Graph, seed: int) -> None:
+    check(query, graph, seed, emit="EMIT SNAPSHOT EVERY 1")
