@@ -10,6 +10,7 @@ in SQL give the same values.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +23,7 @@ from .values import LISTS, NUMBERS, ColumnType, PropertyType
 
 Scalar = str | int | float | bool
 Kind = Literal["string", "number", "boolean", "any"]
-Gives = PropertyType | Literal["list", "numeric", "joined"]
+Gives = PropertyType | Literal["list", "strings", "numeric", "joined"]
 """The type of a result. Numeric: an integer over integers, and a number otherwise. Joined: the one
 of the arguments that may be the result. List: lists of values of the types of the arguments."""
 
@@ -110,6 +111,8 @@ def kinds_of(name: str, arguments: int) -> tuple[Kind, ...]:
     """The kinds of the arguments that a function takes."""
     if name == CASE_WHEN:
         return (*("boolean", "any") * (arguments // 2), "any")
+    if name == MAP_OF:
+        return tuple(("string", "any")[place % 2] for place in range(arguments))
     takes = FUNCTIONS[name].takes
     return tuple(takes[min(place, len(takes) - 1)] for place in range(arguments))
 
@@ -270,6 +273,8 @@ CASE_WHEN: Final = "CASE_WHEN"
 FIRST_NOT_NULL: Final = "FIRST_NOT_NULL"
 NULL_VALUE: Final = "NULL_VALUE"
 LIST_OF: Final = "LIST_OF"
+MAP_OF: Final = "MAP_OF"
+NESTED: Final = "NESTED"
 
 LENIENT: Final = frozenset(
     {
@@ -284,6 +289,7 @@ LENIENT: Final = frozenset(
         FIRST_NOT_NULL,
         NULL_VALUE,
         LIST_OF,
+        MAP_OF,
     }
 )
 """The functions with rules of their own.
@@ -295,11 +301,21 @@ LENIENT: Final = frozenset(
 - ``FIRST_NOT_NULL`` is the first argument that is not null.
 - ``NULL_VALUE()`` is null.
 - ``LIST_OF`` is the JSON text of the list of its arguments, as the lists of paths are.
+- ``MAP_OF(key, value, ...)`` is the JSON text of a map, and null without one of its keys; a last
+  key without a value is left out.
 
 The results of ``CASE_WHEN`` and ``FIRST_NOT_NULL`` are of the kind of their first argument that
 has one; an argument of another kind counts as null.
 """
 COMPARISONS: Final = (EQUAL, UNEQUAL, LESS, AT_MOST)
+
+
+def _nested(texts: str) -> str | None:
+    """The JSON text of a list of lists and maps, from that of a list of their texts."""
+    members = json.loads(texts)
+    if not isinstance(members, list) or not all(isinstance(one, str) for one in members):
+        return None
+    return f"[{','.join(members)}]"
 
 
 def _of(
@@ -379,6 +395,8 @@ FUNCTIONS: Final[Mapping[str, Function]] = MappingProxyType(
         "AS_DEGREES": _number(math.degrees),
         "AS_RADIANS": _number(math.radians),
         LIST_OF: _of("a", "list", None, 0, MOST_ARGUMENTS),
+        MAP_OF: _of("a", "string", None, 2, MOST_ARGUMENTS),
+        NESTED: _of("t", "strings", _nested),
         "PLANE_DISTANCE": _of("nnnn", "number", _plane_distance),
         "EARTH_DISTANCE": _of("nnnn", "number", _earth_distance),
     }

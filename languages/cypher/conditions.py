@@ -32,7 +32,7 @@ from .expression_text import expression_text
 from .members import of_members
 from .patterns import add
 from .program import Choices, alternatives, reading
-from .scope import Edge, Node, Path, Value
+from .scope import Edge, ListColumn, Node, Path, Value
 from .syntax import (
     And,
     Call,
@@ -343,7 +343,8 @@ def _after(start: str) -> str | None:
 def null_test(body: Body, value: Expression, is_null: bool) -> Condition:
     """Whether a value is null, or not."""
     bound = body.bound(value.name) if isinstance(value, VariableText) else None
-    if isinstance(bound, Node | Edge | Path) and not bound.optional:
+    is_there = isinstance(bound, Node | Edge | Path) and not bound.optional
+    if is_there or isinstance(bound, ListColumn):
         return FALSE if is_null else TRUE
     if isinstance(bound, Node) and not is_null:
         return Comparison(Variable(bound.variable), "=", Variable(bound.variable), value.at)

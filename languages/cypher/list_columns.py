@@ -6,6 +6,7 @@ No operator reads the members of such a list, and no condition compares it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ...algebra import functions
 from ..query import regular_query as rq
@@ -13,10 +14,11 @@ from ..query.atoms import Location, Variable
 from . import errors
 from .bodies import Body
 from .expression_text import expression_text
+from .functions import NULL
 from .members import on_path
 from .path_tests import LISTS, is_of_nodes, path_of
 from .scope import Bound, ListColumn, Node, Path, Value
-from .syntax import Call, Expression, ListOf, Mapped
+from .syntax import Call, Case, Comparison, Expression, ListOf, Literal, MapOf, Mapped, Name
 from .syntax import Variable as VariableText
 from .values import value_of
 from .variables import IDENTITIES
@@ -40,6 +42,47 @@ def list_column(body: Body, of: Expression) -> ListColumn | None:
             bound = body.bound(path)
             return _on_path(body, bound, of) if isinstance(bound, Path) else None
     return None
+
+
+def is_nested(of: Expression) -> bool:
+    """Whether a value that ``collect`` takes is a list or a map, or may be one."""
+    match of:
+        case Case(_, branches, otherwise):
+            return any(is_nested(value) for _, value in branches) or (
+                otherwise is not None and is_nested(otherwise)
+            )
+    return isinstance(of, ListOf | Mapped | MapOf)
+
+
+def nested_value(body: Body, of: Expression) -> rq.Value:
+    """The text of a list or a map that ``collect`` takes.
+
+    Raises:
+        QueryError: as :func:`list_column`, and E-LATER for another value.
+    """
+    match of:
+        case MapOf(values):
+            entries = [(Literal(key.text, key.at), value) for key, value in values]
+            parts = [value_of(body, part) for entry in entries for part in entry]
+            if not 1 < len(parts) <= functions.MOST_ARGUMENTS:
+                raise errors.MAP_VALUE.error(of.at, expression_text(of)[:60])
+            return rq.Computed(functions.MAP_OF, tuple(parts))
+        case Case(None, branches, otherwise):
+            parts = []
+            for test, value in branches:
+                parts += [value_of(body, test), nested_value(body, value)]
+            last = Literal(None, of.at) if otherwise is None else otherwise
+            return rq.Computed(functions.CASE_WHEN, (*parts, nested_value(body, last)))
+        case Case(subject, branches) if subject is not None:
+            name = Name("=", of.at)
+            tests = [(Comparison((subject, test), (name,)), value) for test, value in branches]
+            return nested_value(body, replace(of, subject=None, branches=tuple(tests)))
+        case Literal(None):
+            return NULL
+    list_ = list_column(body, of)
+    if list_ is None or list_.value is None:
+        raise errors.LISTS.error(of.at, expression_text(of))
+    return list_.value
 
 
 def _on_path(body: Body, path: Path, of: Call) -> ListColumn:

@@ -23,7 +23,7 @@ from .collected import collected, list_of, passed_on
 from .conditions import TRUE, decided, null_test
 from .expression_text import expression_text
 from .functions import NULL
-from .list_columns import list_column
+from .list_columns import is_nested, list_column, nested_value
 from .lists import columns_of_lists
 from .ordering import limit_of
 from .program import Choices, reading
@@ -210,9 +210,7 @@ def close(
     after.names.update(own)
     after.atoms.append(reading(inner, own, at))
     after.scope.update({name: Value(Variable(name)) for name in own})
-    after.scope.update(
-        {name: ListColumn(Variable(name)) for call, name in called.items() if _collects(call)}
-    )
+    after.scope.update({n: _collected(call, n) for call, n in called.items() if _collects(call)})
     after.scope.update({item.name: scope[item.name] for item in keys})
     results: list[Column] = []
     for name, item in zip(names, items, strict=True):
@@ -262,9 +260,9 @@ def _check_paths(body: Body, items: Sequence[Item]) -> None:
 
 
 def _is_computed(item: Item) -> bool:
-    """Whether a column computes with an aggregate."""
+    """Whether a column computes with an aggregate, or has its lists and maps as such."""
     calls = list(aggregates(item.value))
-    return bool(calls) and calls != [item.value]
+    return bool(calls) and (calls != [item.value] or _collects_lists(calls[0]))
 
 
 def _over(of: Expression, keys: Sequence[Item], called: dict[Call, str]) -> Expression:
@@ -323,7 +321,7 @@ def _aggregate(body: Body, of: Call) -> Output:
     argument = of.arguments[0]
     presence = presence_of(body, argument) if name == "count" and not of.distinct else None
     edge = edge_of(body, argument) if presence is None else None
-    value = presence or (value_of(body, argument) if edge is None else Variable(edge))
+    value = presence or (Variable(edge) if edge is not None else _argument(body, of))
     if edge is not None and (name != "count" or of.distinct):
         raise errors.EDGE_COLUMN.error(argument.at, expression_text(argument))
     percentile = value_of(body, of.arguments[1]) if len(of.arguments) == 2 else None
@@ -349,3 +347,20 @@ def _later(body: Body, item: Item, name: str) -> Bound:
 
 def _collects(of: Expression) -> bool:
     return isinstance(of, Call) and of.function.text.lower() == "collect"
+
+
+def _collects_lists(of: Call) -> bool:
+    """Whether a call collects lists or maps."""
+    return _collects(of) and len(of.arguments) == 1 and is_nested(of.arguments[0])
+
+
+def _argument(body: Body, of: Call) -> rq.Value:
+    argument, takes_lists = of.arguments[0], of.function.text.lower() in ("collect", "count")
+    value = nested_value if takes_lists and is_nested(argument) else value_of
+    return value(body, argument)
+
+
+def _collected(of: Call, name: str) -> ListColumn:
+    """The list that a call gives as the column ``name`` of the rule of the aggregates."""
+    column = Variable(name)
+    return ListColumn(rq.Computed(functions.NESTED, (column,)) if _collects_lists(of) else column)

@@ -132,6 +132,8 @@ def _kind(rule: Rule, name: str, output: Output, read: Mapping[str, _Kind]) -> _
             return read.get(variable)
         case Computed(functions.LIST_OF):
             return _PATH
+        case Computed(functions.NESTED, (Variable(variable),)):
+            return read.get(variable)
     for part in references_in(output):
         if isinstance(part, Variable) and part.name in read:
             kind = read[part.name]

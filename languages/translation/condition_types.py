@@ -310,7 +310,7 @@ def _kind_of_call(
             return kinds[known[0]] if known else None
         case "numeric":
             return "a number"
-        case "list":
+        case "list" | "strings":
             return "a list"
         case gives:
             return _KINDS[gives]

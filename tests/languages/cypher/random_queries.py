@@ -21,6 +21,7 @@ from tests.languages.cypher.random_lists import (
     in_lists,
     lists,
     lists_of_groups,
+    nested_lists,
     unwound_beside_lists,
     unwound_lists,
 )
@@ -247,6 +248,7 @@ ENDINGS: dict[str, tuple[Ending, bool]] = {
     "beside all": (_beside_all, False),
     "count distinct": (_count_distinct, False),
     "lists": (lists, True),
+    "nested lists": (nested_lists, True),
     "lists of groups": (lists_of_groups, True),
     "lists handed on": (handed_on_lists, True),
     "filtered lists": (filtered_lists, True),

@@ -273,6 +273,19 @@ AT_5: dict[str, list[Row]] = {
         (2, "[1,1]"),
         (3, "[7,1]"),
     ],
+    "MATCH (a)-[r:K]->(b) RETURN a, collect([id(b), r.w]) AS l, "
+    "collect(DISTINCT {name: type(r), age: b.age}) AS m": [
+        (1, "[[2,2],[2,5]]", '[{"name":"K","age":null}]'),
+        (2, "[[3,1]]", '[{"name":"K","age":5}]'),
+        (3, "[[3,7]]", '[{"name":"K","age":5}]'),
+    ],
+    "MATCH (a:Person) OPTIONAL MATCH (a)-[r:L]->(b) WITH a, "
+    "collect(CASE b IS NULL WHEN true THEN null ELSE ['to', id(b)] END) AS l "
+    "OPTIONAL MATCH (a)-[s:K]->(c) WITH a, l, collect({c: id(c), w: s.w}) AS m "
+    "RETURN a.age AS age, l, m, size(m) AS n": [
+        (30, "[]", '[{"c":2,"w":2},{"c":2,"w":5}]', 2),
+        (None, '[["to",1]]', '[{"c":3,"w":1}]', 1),
+    ],
     # Parts that nothing can match.
     "MATCH (a)-[:K]->(b) OPTIONAL MATCH (b)-[:L]->(c) WHERE b <> b RETURN a, count(c) AS n": [
         (1, 0),

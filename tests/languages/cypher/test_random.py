@@ -44,7 +44,7 @@ def expected_of(query: Texts, rows: Iterable[Row]) -> list[Row]:
 
     def one(position: int, value: Any) -> Any:
         if position in query.lists:
-            return json.dumps(sorted(v for v in value or () if v is not None))
+            return json.dumps(_in_order(v for v in value or () if v is not None))
         return json.dumps(value) if position in query.ordered else value
 
     found = rounded(tuple(one(k, v) for k, v in enumerate(row)) for row in rows)
@@ -60,6 +60,11 @@ def expected_of(query: Texts, rows: Iterable[Row]) -> list[Row]:
     return rounded(row[: len(columns) - len(order)] for row in chosen)
 
 
+def _in_order(values: Iterable[Any]) -> list[Any]:
+    """Values in ascending order, lists and maps by their texts."""
+    return sorted(values, key=lambda v: json.dumps(v) if isinstance(v, list | dict) else v)
+
+
 def rounded(rows: Iterable[Row]) -> list[Row]:
     """The rows in an order of their own, with numbers that do not depend on the order of sums."""
 
@@ -73,8 +78,12 @@ def said(query: Texts, rows: Iterable[Row]) -> list[Row]:
     """The rows of Headrace, with lists in the words of Python's JSON."""
 
     def one(position: int, value: Any) -> Any:
-        is_list = position in (*query.lists, *query.ordered)
-        return json.dumps(json.loads(value)) if is_list else value
+        if position in query.lists:
+            found = json.loads(value)
+            return json.dumps(
+                _in_order(found) if found and isinstance(found[0], list | dict) else found
+            )
+        return json.dumps(json.loads(value)) if position in query.ordered else value
 
     return rounded(tuple(one(k, v) for k, v in enumerate(row)) for row in rows)
 
