@@ -13,6 +13,7 @@ from ..query import regular_query as rq
 from ..query.atoms import Location, Variable
 from . import errors
 from .bodies import Body
+from .constant_lists import written_out
 from .expression_text import expression_text
 from .functions import NULL
 from .members import on_path
@@ -30,7 +31,7 @@ def list_column(body: Body, of: Expression) -> ListColumn | None:
     Raises:
         QueryError: E-LATER for members of a list that are not known.
     """
-    match of:
+    match of := written_out(of):
         case VariableText(name):
             bound = body.bound(name)
             return bound if isinstance(bound, ListColumn) and not body.is_outer(name) else None

@@ -12,6 +12,7 @@ from ..query.atoms import Location, Variable
 from ..query.regular_query import Comparison
 from . import errors, moments
 from .bodies import Body
+from .constant_lists import written_out
 from .expression_text import expression_text
 from .functions import NULL, called, computed, depth_of
 from .members import of_members, on_path
@@ -221,7 +222,7 @@ def members_of(members: Expression) -> tuple[Expression, ...]:
     Raises:
         QueryError: E-LATER for other lists, E-TYPE for a value that is not a list.
     """
-    match members:
+    match written_out(members):
         case ListOf(items):
             return items
         case Literal(None):

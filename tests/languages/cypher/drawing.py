@@ -221,6 +221,9 @@ def conditions_over(draw: st.DrawFn, scope: Scope, depth: int = 2) -> Texts:
         text = f"{of} IS {draw(st.sampled_from(['', 'NOT ']))}NULL"
     elif kind == "list":
         text = f"{of} IN [{', '.join(map(str, draw(st.lists(st.integers(0, 3), min_size=1))))}]"
+        if draw(st.integers(0, 2)) == 0:
+            least = draw(st.integers(-1, 2))
+            text = f"{of} IN range({least}, {least + draw(st.integers(0, 2))})"
     else:
         other = draw(st.sampled_from(["1", "2", *scope.properties]))
         text = f"{of} {draw(st.sampled_from(['=', '<>', '<', '>=']))} {other}"
