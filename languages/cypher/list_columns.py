@@ -41,6 +41,8 @@ def list_column(body: Body, of: Expression) -> ListColumn | None:
             return _mapped(body, of)
         case Call(_, (VariableText(),)) if (path := path_of(of, LISTS)) is not None:
             bound = body.bound(path)
+            if bound == Value(NULL):
+                raise errors.OPTIONAL_PATH.error(of.at, expression_text(of))
             return _on_path(body, bound, of) if isinstance(bound, Path) else None
     return None
 

@@ -17,7 +17,7 @@ from .bodies import Body, optional_scope
 from .conditions import match_block, require_match
 from .functions import NULL
 from .program import Choices
-from .scope import Path, Value
+from .scope import Value
 from .syntax import Name
 from .walking import variables_of_patterns
 
@@ -31,6 +31,9 @@ def match_optionally(body: Body, block: Block, at: Location) -> None:
     body.bind_nodes()
     if not body.atoms:
         raise errors.FIRST_OPTIONAL.error(at, "OPTIONAL MATCH")
+    for part in block.parts:
+        if part.variable is not None and part.variable.text in block.returned:
+            raise errors.OPTIONAL_PATH.error(part.variable.at, part.variable.text)
     block = replace(block, returned=frozenset())
     names = variables_of_patterns(block.parts)
     new = {name for name in names if body.bound(Name(name, at)) is None}
@@ -38,7 +41,7 @@ def match_optionally(body: Body, block: Block, at: Location) -> None:
         raise errors.LONE_OPTIONAL.error(at, "OPTIONAL MATCH")
     if null_in(body, block) is not None:
         _without_match(body, new)
-    elif not _has_alternatives(body, block, at):
+    elif not _reads_paths(block) and not _has_alternatives(body, block, at):
         inside = _matched(body, block, at, Choices())
         body.optional.append((inside, at))
         body.scope.update(optional_scope(inside))
@@ -47,9 +50,6 @@ def match_optionally(body: Body, block: Block, at: Location) -> None:
         _without_match(body, new)
     else:
         match_block(body, block)
-        for name in new:
-            if isinstance(path := body.scope[name], Path):
-                body.scope[name] = replace(path, optional=True)
 
 
 def null_in(body: Body, block: Block) -> str | None:
@@ -61,6 +61,13 @@ def null_in(body: Body, block: Block) -> str | None:
 def _without_match(body: Body, new: set[str]) -> None:
     """Binds variables to null."""
     body.scope.update(dict.fromkeys(sorted(new), Value(NULL)))
+
+
+def _reads_paths(block: Block) -> bool:
+    """Whether the query reads what is on a path, or its length; a shortest path is for that."""
+    names = {part.variable.text for part in block.parts if part.variable is not None}
+    is_read = not names.isdisjoint(block.read)
+    return is_read or any(part.shortest is not None for part in block.parts)
 
 
 def _has_alternatives(body: Body, block: Block, at: Location) -> bool:

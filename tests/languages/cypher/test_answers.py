@@ -258,6 +258,22 @@ AT_5: dict[str, list[Row]] = {
         (2, 2, 2, "L"),
     ],
     "MATCH (a)-[:K]->(b) WHERE NOT (a)-[:L*0..1]->(b) RETURN a, b": [(1, 2), (2, 3)],
+    # Paths of OPTIONAL MATCH.
+    "MATCH (a:Person) OPTIONAL MATCH p = (a)-[:K*1..2]->(b:City) WHERE length(p) > 1 "
+    "RETURN a, length(p) AS l, count(b) AS n, count(*) AS rows": [(1, 2, 2, 2), (2, 2, 1, 1)],
+    "MATCH (a), (b:Person) OPTIONAL MATCH p = shortestPath((a)-[:K*..3]->(b)) "
+    "RETURN a, b, CASE p IS NULL WHEN true THEN -1 ELSE length(p) END AS l": [
+        (1, 1, -1),
+        (1, 2, 1),
+        (2, 1, -1),
+        (2, 2, -1),
+        (3, 1, -1),
+        (3, 2, -1),
+    ],
+    "MATCH (a:Person) OPTIONAL MATCH p = (a)-[:L]->(b) UNWIND nodes(p) AS n RETURN a, n": [
+        (2, 1),
+        (2, 2),
+    ],
     # Lists as columns.
     "MATCH p = (a)-[:K*0..2]->(b:City) RETURN [n IN nodes(p) | n.age] AS ages, "
     "[r IN relationships(p) | r.w] AS ws, [id(a), 'x'] AS l, nodes(p) AS n": [

@@ -200,6 +200,20 @@ SHORTEST += [
     for of in SHORTEST
 ]
 
+# Kuzu 0.11.3 has no OPTIONAL MATCH of shortest paths.
+SHORTEST += [
+    Texts(
+        "MATCH (a:Person), (b) WHERE a <> b OPTIONAL MATCH "
+        f"p = shortestPath((a)-[:{types}*..4]{arrow}(b)) "
+        "RETURN a, b, CASE p IS NULL WHEN true THEN -1 ELSE length(p) END AS l",
+        f"MATCH (a:N), (b:N) WHERE a.Person AND {is_there('b')} AND a.id <> b.id OPTIONAL MATCH "
+        f"p = (a)-[:{types}* TRAIL 1..4]{arrow}(b) WITH a, b, min(length(p)) AS l "
+        "RETURN a.id, b.id, CASE WHEN l IS NULL THEN -1 ELSE l END AS l",
+    )
+    for types in ("K", "K|L")
+    for arrow in ("-", "->")
+]
+
 
 @given(query=st.sampled_from(SHORTEST), graph=graphs(), seed=SEEDS, emit=REPORTS)
 @examples(20)
