@@ -10,6 +10,7 @@ in SQL give the same values.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -18,13 +19,13 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from . import regular_texts, times
-from .values import NUMBERS, ColumnType, PropertyType
+from .values import LISTS, NUMBERS, ColumnType, PropertyType
 
 Scalar = str | int | float | bool
 Kind = Literal["string", "number", "boolean", "any"]
-Gives = PropertyType | Literal["numeric", "joined"]
+Gives = PropertyType | Literal["list", "strings", "numeric", "joined"]
 """The type of a result. Numeric: an integer over integers, and a number otherwise. Joined: the one
-of the arguments that may be the result."""
+of the arguments that may be the result. List: lists of values of the types of the arguments."""
 
 SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
 EARTH_RADIUS: Final = 6_378_140.0
@@ -58,6 +59,10 @@ class Function:
     in_sql: bool
 
 
+_OF_NOTHING: Final[frozenset[ColumnType]] = frozenset({"integers"})
+"""The type of lists that have no values, or nulls alone."""
+
+
 def applied(name: str, values: Sequence[Any]) -> Any:
     """The result of a function that is not of :data:`LENIENT` for arguments of the kinds that it
     takes, none of them null; None where it is null."""
@@ -83,6 +88,9 @@ def types_of(name: str, arguments: Sequence[frozenset[ColumnType]]) -> frozenset
     gives = FUNCTIONS[name].gives
     if gives == "numeric":
         return numeric_types(arguments)
+    if gives == "list":
+        found = frozenset[ColumnType]().union(*arguments)
+        return frozenset(LISTS[kind] for kind in LISTS if kind in found) or _OF_NOTHING
     if gives != "joined":
         return frozenset({gives})
     results = [arguments[place] for place in results_of(name, len(arguments))]
@@ -103,6 +111,8 @@ def kinds_of(name: str, arguments: int) -> tuple[Kind, ...]:
     """The kinds of the arguments that a function takes."""
     if name == CASE_WHEN:
         return (*("boolean", "any") * (arguments // 2), "any")
+    if name == MAP_OF:
+        return tuple(("string", "any")[place % 2] for place in range(arguments))
     takes = FUNCTIONS[name].takes
     return tuple(takes[min(place, len(takes) - 1)] for place in range(arguments))
 
@@ -262,6 +272,9 @@ IS_NOT_NULL: Final = "IS_NOT_NULL"
 CASE_WHEN: Final = "CASE_WHEN"
 FIRST_NOT_NULL: Final = "FIRST_NOT_NULL"
 NULL_VALUE: Final = "NULL_VALUE"
+LIST_OF: Final = "LIST_OF"
+MAP_OF: Final = "MAP_OF"
+NESTED: Final = "NESTED"
 
 LENIENT: Final = frozenset(
     {
@@ -275,6 +288,8 @@ LENIENT: Final = frozenset(
         CASE_WHEN,
         FIRST_NOT_NULL,
         NULL_VALUE,
+        LIST_OF,
+        MAP_OF,
     }
 )
 """The functions with rules of their own.
@@ -285,11 +300,22 @@ LENIENT: Final = frozenset(
 - ``CASE_WHEN(test, value, ..., otherwise)`` is the value after the first test that is true.
 - ``FIRST_NOT_NULL`` is the first argument that is not null.
 - ``NULL_VALUE()`` is null.
+- ``LIST_OF`` is the JSON text of the list of its arguments, as the lists of paths are.
+- ``MAP_OF(key, value, ...)`` is the JSON text of a map, and null without one of its keys; a last
+  key without a value is left out.
 
 The results of ``CASE_WHEN`` and ``FIRST_NOT_NULL`` are of the kind of their first argument that
 has one; an argument of another kind counts as null.
 """
 COMPARISONS: Final = (EQUAL, UNEQUAL, LESS, AT_MOST)
+
+
+def _nested(texts: str) -> str | None:
+    """The JSON text of a list of lists and maps, from that of a list of their texts."""
+    members = json.loads(texts)
+    if not isinstance(members, list) or not all(isinstance(one, str) for one in members):
+        return None
+    return f"[{','.join(members)}]"
 
 
 def _of(
@@ -368,6 +394,9 @@ FUNCTIONS: Final[Mapping[str, Function]] = MappingProxyType(
         "ARC_TANGENT_OF": _of("nn", "number", math.atan2),
         "AS_DEGREES": _number(math.degrees),
         "AS_RADIANS": _number(math.radians),
+        LIST_OF: _of("a", "list", None, 0, MOST_ARGUMENTS),
+        MAP_OF: _of("a", "string", None, 2, MOST_ARGUMENTS),
+        NESTED: _of("t", "strings", _nested),
         "PLANE_DISTANCE": _of("nnnn", "number", _plane_distance),
         "EARTH_DISTANCE": _of("nnnn", "number", _earth_distance),
     }

@@ -276,6 +276,11 @@ def null_without(value: Value, missing: Set[int]) -> bool:
             return True
         case Call(functions.IS_NOT_NULL | functions.ALL_TRUE | functions.ANY_TRUE):
             return False
+        case Call(functions.LIST_OF):
+            return False
+        case Call(functions.MAP_OF, parts):
+            pairs = zip(parts[::2], parts[1::2], strict=False)
+            return any(null_without(key, missing) for key, _ in pairs)
         case Call(functions.CASE_WHEN | functions.FIRST_NOT_NULL as function, parts):
             results = functions.results_of(function, len(parts))
             return all(null_without(parts[place], missing) for place in results)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from sqlglot import exp
 
 from ..algebra import functions
 from ..algebra.functions import FUNCTIONS
 from .evaluated import Evaluated, Kind, Mask, compared
+from .json_text import joined, json_values
 
 _COMPARED: Final[Mapping[str, type]] = {
     functions.EQUAL: exp.EQ,
@@ -37,6 +40,15 @@ def called(function: str, parts: Sequence[Evaluated], rows: int) -> Evaluated:
             return _truth(parts[0].known, ~parts[0].known)
         case functions.NULL_VALUE:
             return Evaluated.null(rows)
+        case functions.LIST_OF:
+            return _joined("[", [_json(part) for part in parts], "]", rows)
+        case functions.MAP_OF:
+            pairs = list(zip(parts[::2], parts[1::2], strict=False))
+            if any(key.kind != "string" for key, _ in pairs):
+                return Evaluated.null(rows)
+            entries = [joined([_json(key), pa.scalar(":"), _json(of)]) for key, of in pairs]
+            known = np.logical_and.reduce([key.known for key, _ in pairs])
+            return replace(_joined("{", entries, "}", rows), known=known)
         case functions.CASE_WHEN:
             return _chosen(parts, rows)
         case functions.FIRST_NOT_NULL:
@@ -57,6 +69,19 @@ def _masks(part: Evaluated, rows: int) -> tuple[Mask, Mask]:
     if part.kind != "boolean":
         return np.zeros(rows, np.bool_), np.zeros(rows, np.bool_)
     return part.known & part.values, part.known & ~part.values
+
+
+def _json(part: Evaluated) -> Any:
+    """The JSON texts of values."""
+    return json_values(part.array())
+
+
+def _joined(start: str, columns: Sequence[Any], end: str, rows: int) -> Evaluated:
+    """The texts of columns with commas between them."""
+    between: Any = pa.scalar(",")
+    items = pc.binary_join_element_wise(*columns, between) if columns else pa.repeat("", rows)
+    texts = joined([pa.scalar(start), items, pa.scalar(end)])
+    return Evaluated("string", texts, np.ones(rows, np.bool_))
 
 
 def _chosen(parts: Sequence[Evaluated], rows: int) -> Evaluated:
@@ -117,7 +142,7 @@ def _applied(function: str, parts: Sequence[Evaluated], rows: int) -> Evaluated:
 def _of_results(function: str, exact: bool, results: list[Any], known: Mask) -> Evaluated:
     """The results of a function in the rows that are known; ``exact`` is over integers."""
     gives = FUNCTIONS[function].gives
-    if gives == "string":
+    if gives in ("string", "strings"):
         texts = np.full(len(known), None, object)
         texts[known] = results
         return Evaluated("string", pa.array(texts, pa.string()), known)

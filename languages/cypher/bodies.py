@@ -32,7 +32,7 @@ class Body:
 
     Attributes:
         program: the results of the text.
-        choices: the alternatives to take; None where a body has to be one rule.
+        choices: the alternatives to take.
         counted: whether an aggregate counts the bindings of the body.
         around: the body around this one.
         scope: the variables by their names in the text.
@@ -48,7 +48,7 @@ class Body:
     """
 
     program: Program
-    choices: Choices | None
+    choices: Choices
     counted: bool
     around: Body | None = None
     scope: dict[str, Bound] = field(default_factory=dict)
@@ -64,7 +64,7 @@ class Body:
     is_optional: bool = False
     groups: int = 0
 
-    def inner(self, choices: Choices | None, *, counted: bool, is_optional: bool = False) -> Body:
+    def inner(self, choices: Choices, *, counted: bool, is_optional: bool = False) -> Body:
         """The body of a part of this one."""
         return Body(self.program, choices, counted, self, names=self.names, is_optional=is_optional)
 
@@ -74,15 +74,9 @@ class Body:
         self.names.add(own)
         return own
 
-    def pick(self, several: int, at: Location, text: str) -> int:
-        """The number of the alternative to take.
-
-        Raises:
-            QueryError: E-LATER in a body that has to be one rule.
-        """
-        if several > 1 and self.choices is None:
-            raise errors.OPTIONAL_CHOICE.error(at, text)
-        return 0 if self.choices is None else self.choices.pick(several)
+    def pick(self, several: int) -> int:
+        """The number of the alternative to take of ``several``."""
+        return self.choices.pick(several)
 
     # -- variables ------------------------------------------------------------------------
 
@@ -174,7 +168,9 @@ class Body:
 
     def shared(self) -> tuple[str, ...]:
         """The variables of nodes from around that the atoms bind, in their order."""
-        return tuple(v for v in dict.fromkeys(variables_of(self.atoms)) if v in self.outer)
+        leader, outer = self.same.leader, sorted(self.outer)
+        bound = dict.fromkeys(map(leader, variables_of(self.atoms)))
+        return tuple([name for one in bound for name in outer if leader(name) == one])
 
     def bind_nodes(self) -> None:
         """Adds an atom for each node of the patterns to which no other atom gives a value.

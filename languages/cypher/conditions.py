@@ -8,6 +8,7 @@ which is true in one and false in the other.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 
 from ...algebra import functions, scalar
 from ..parsing.tokens import SIGNS
@@ -31,7 +32,7 @@ from .expression_text import expression_text
 from .members import of_members
 from .patterns import add
 from .program import Choices, alternatives, reading
-from .scope import Edge, Node, Path, Value
+from .scope import Edge, ListColumn, Node, Path, Value
 from .syntax import (
     And,
     Call,
@@ -42,6 +43,7 @@ from .syntax import (
     HasLabels,
     InList,
     Literal,
+    Mapped,
     Not,
     NullTest,
     Or,
@@ -82,7 +84,7 @@ def hold(body: Body, of: Expression, positive: bool = True) -> None:
             for part in _labels_first(parts) if positive else parts:
                 hold(body, part, positive=positive)
         case And(parts) | Or(parts) if not body.counted and _has_pattern(body, *parts):
-            hold(body, parts[body.pick(len(parts), of.at, "OR")], positive=positive)
+            hold(body, parts[body.pick(len(parts))], positive=positive)
         case Quantified():
             _quantified(body, of, positive=positive)
         case Exists():
@@ -125,14 +127,14 @@ def decided(body: Body, of: Expression) -> Expression:
             return Literal(_decide(body, of), of.at)
         case InList() if list_of(body, of.members) is not None:
             return Literal(_decide(body, of), of.at)
-        case Quantified() | Filtered():
+        case Quantified() | Filtered() | Mapped():
             return of
     return with_parts(of, lambda part: decided(body, part))
 
 
 def _decide(body: Body, of: Exists | HasLabels | InList) -> bool:
     """Whether a pattern has a match, as the alternative says and the body then requires."""
-    has_match = body.pick(2, of.at, expression_text(of)) == 0
+    has_match = body.pick(2) == 0
     hold(body, _of_node(of) if isinstance(of, HasLabels) else of, positive=has_match)
     return has_match
 
@@ -171,7 +173,7 @@ def _quantified(body: Body, of: Quantified, *, positive: bool) -> None:
     if not several:
         body.conditions.append(FALSE)
         return
-    chosen = body.pick(several, of.at, of.quantifier.value)
+    chosen = body.pick(several)
     for place in in_turn(body, of):
         if place == chosen:
             hold(body, of.condition, positive=wanted)
@@ -182,6 +184,15 @@ def _quantified(body: Body, of: Quantified, *, positive: bool) -> None:
 def _exists(body: Body, test: Exists, *, positive: bool) -> None:
     """Requires that a pattern has a match, or that it has none."""
     block = Block.of_test(test)
+    require_match(body, block, test.at, expression_text(test), positive=positive)
+
+
+def require_match(body: Body, block: Block, at: Location, text: str, *, positive: bool) -> None:
+    """Requires that the patterns of a block have a match, or that they have none.
+
+    Raises:
+        QueryError: E-LATER for patterns without a node that is bound.
+    """
 
     def build(choices: Choices) -> Body:
         inside = body.inner(choices, counted=False)
@@ -189,20 +200,42 @@ def _exists(body: Body, test: Exists, *, positive: bool) -> None:
         return inside
 
     bodies = alternatives(build)
-    shared = bodies[0].shared()
-    if not shared:
-        raise errors.LONE_EXISTS.error(test.at, expression_text(test))
+    without_atoms = [_equalities(inside, at) for inside in bodies]
+    if positive and TRUE in without_atoms:
+        return
+    if not positive:
+        body.conditions += (_negated(of) for of in without_atoms if of is not None)
+        kinds = zip(bodies, without_atoms, strict=True)
+        bodies = [inside for inside, of in kinds if of is None]
+    for inside in bodies:
+        if not inside.shared():
+            fault = errors.ZERO_HOPS if inside.outer else errors.LONE_EXISTS
+            raise fault.error(at, text)
     head = body.program.fresh("exists" if positive else "negated")
+    shared = bodies[0].shared() if bodies else ()
     for number, inside in enumerate(bodies):
         if not positive and number:
             head = body.program.fresh("negated")
             shared = inside.shared()
         columns = [(name, Variable(name)) for name in shared]
-        body.program.add(inside.rule(head, columns, test.at))
+        body.program.add(inside.rule(head, columns, at))
         if not positive:
-            body.negated.append(Negation(head, shared, test.at))
+            body.negated.append(Negation(head, shared, at))
     if positive:
-        body.atoms.append(reading(head, shared, test.at))
+        body.atoms.append(reading(head, shared, at))
+
+
+def _equalities(inside: Body, at: Location) -> Condition | None:
+    """Which nodes from around have to be the same for a match, of patterns of which nothing else is
+    required; None for other patterns."""
+    inside.bind_nodes()
+    if inside.atoms or inside.conditions or inside.negated:
+        return None
+    pairs = combinations(sorted(inside.outer), 2)
+    same = [
+        (one, other) for one, other in pairs if inside.same.leader(one) == inside.same.leader(other)
+    ]
+    return _every([Comparison(Variable(one), "=", Variable(other), at) for one, other in same])
 
 
 def condition_of(body: Body, of: Expression) -> Condition:
@@ -310,7 +343,8 @@ def _after(start: str) -> str | None:
 def null_test(body: Body, value: Expression, is_null: bool) -> Condition:
     """Whether a value is null, or not."""
     bound = body.bound(value.name) if isinstance(value, VariableText) else None
-    if isinstance(bound, Node | Edge | Path) and not bound.optional:
+    is_there = isinstance(bound, Node | Edge | Path) and not bound.optional
+    if is_there or isinstance(bound, ListColumn):
         return FALSE if is_null else TRUE
     if isinstance(bound, Node) and not is_null:
         return Comparison(Variable(bound.variable), "=", Variable(bound.variable), value.at)

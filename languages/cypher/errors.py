@@ -166,8 +166,8 @@ ZERO_HOPS = later(
     "write at least *1, or give the node a label",
 )
 EMPTY_PATH = later(
-    "a path of zero relationships as a column is",
-    "write at least *1, or return the nodes at its ends",
+    "a path of zero relationships as a column, but for a shortest one, is",
+    "write at least *1, or return the nodes at its ends, or nodes(p) of a path with an upper bound",
 )
 OPTIONAL_NODE = later(
     "a pattern over a node of an OPTIONAL MATCH is", "match it in the same OPTIONAL MATCH"
@@ -194,11 +194,6 @@ INNER_NEW = Fault(
     "E-SAFE",
     "a pattern in a condition binds no new variables",
     "leave the name out, or write EXISTS { MATCH ... }",
-)
-OPTIONAL_CHOICE = later(
-    "OR of patterns, a pattern as a value or a path of zero lengths in OPTIONAL MATCH, or one of "
-    "several lengths if an aggregate counts it, is",
-    "write at least *1, count distinct values, or match without OPTIONAL",
 )
 OPTIONAL_PATH = later("a path of an OPTIONAL MATCH as a value is", "return the nodes at its ends")
 DEEP_EXISTS = later(
@@ -229,9 +224,12 @@ MAPS = later(
 MAP_VALUE = later("a map as a value is", "maps are arguments of point, datetime and duration")
 LISTS = later(
     "a list as a value is",
-    "a list stands after IN or UNWIND, with its values, or as nodes(p) or relationships(p)",
+    "a list stands after IN or UNWIND, or is a column of RETURN that no clause reads",
 )
 FILTERED = Fault("E-SYNTAX", "WHERE chooses members of a list", "write [x IN xs WHERE condition]")
+MAPPED = Fault(
+    "E-SYNTAX", "a list of values has the members of another one", "write [x IN xs | x.name]"
+)
 FILTERED_LIST = later(
     "a list of chosen members, but for its size where it is collected from an OPTIONAL MATCH "
     "behind a WITH with DISTINCT or aggregates, whose columns are its keys, is",

@@ -19,6 +19,7 @@ from .syntax import (
     ListOf,
     Literal,
     MapOf,
+    Mapped,
     Not,
     NullTest,
     Or,
@@ -46,6 +47,9 @@ def expression_text(of: Expression) -> str:
         case Filtered(variable, members, condition):
             inside = f"{variable.text} IN {expression_text(members)}"
             return f"[{inside} WHERE {expression_text(condition)}]"
+        case Mapped(variable, members, value):
+            inside = f"{variable.text} IN {expression_text(members)}"
+            return f"[{inside} | {expression_text(value)}]"
         case MapOf(values):
             return f"{{{', '.join(f'{key.text}: {expression_text(of)}' for key, of in values)}}}"
         case Access(owner, key):
@@ -92,8 +96,8 @@ def expression_text(of: Expression) -> str:
 def _inside(of: Expression) -> str:
     """The text of an operand, in parentheses where it has operators itself."""
     plain = (
-        Variable | Property | Literal | Parameter | ListOf | Filtered | MapOf | Call | Access
-        | Case | HasLabels | Exists | Quantified
+        Variable | Property | Literal | Parameter | ListOf | Filtered | Mapped | MapOf | Call
+        | Access | Case | HasLabels | Exists | Quantified
     )  # fmt: skip
     text = expression_text(of)
     return text if isinstance(of, plain) else f"({text})"

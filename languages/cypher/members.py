@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from . import errors
 from .bodies import Body
+from .functions import NULL
 from .path_tests import is_of_nodes, path_of
 from .scope import Edge, Node, Path, Value
 from .syntax import Expression, Quantifier
@@ -30,6 +31,8 @@ def on_path(body: Body, list_: Expression) -> Sequence[Node] | Sequence[Edge] | 
         raise errors.UNBOUND.error(path.at, path.text)
     if outer and body.around is not None:
         raise errors.OUTER_VALUE.error(path.at, path.text)
+    if bound == Value(NULL):
+        raise errors.OPTIONAL_PATH.error(path.at, path.text)
     if not isinstance(bound, Path):
         fault = errors.READ_BEHIND if isinstance(bound, Value) else errors.NO_PATH
         raise fault.error(path.at, path.text)

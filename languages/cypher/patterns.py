@@ -215,8 +215,9 @@ class _Adding:
         self._check_path(one, hops)
         tests = self._tests(part)
         if self._is_empty(hops):
-            if part.variable is not None and part.variable.text in self.block.returned:
-                raise errors.EMPTY_PATH.error(hops.at, part.variable.text)
+            if part.variable is not None:
+                path = Path(self._new(part.variable), False, (source, target))
+                body.scope[part.variable.text] = replace(path, steps=Steps((source,), ()))
             body.same.merge(source, target)
             self._hold(body, [test for test in tests if is_of_nodes(test.members)], [source])
             return
@@ -240,14 +241,14 @@ class _Adding:
 
     def _is_empty(self, hops: Hops) -> bool:
         """Whether to take the path without relationships, if there is one."""
-        return hops.least == 0 and (hops.most == 0 or self.body.pick(2, hops.at, "*0") == 0)
+        return hops.least == 0 and (hops.most == 0 or self.body.pick(2) == 0)
 
     def _length(self, hops: Hops) -> int:
         """The number of relationships to take, one or more."""
         if hops.most is None:
             raise errors.COUNTED_PATHS.error(hops.at, "*")
         least = max(hops.least, 1)
-        return least + self.body.pick(hops.most - least + 1, hops.at, "*")
+        return least + self.body.pick(hops.most - least + 1)
 
     def _check_path(self, one: Relationship, hops: Hops) -> None:
         if one.variable is not None:

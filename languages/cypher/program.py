@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field, fields, replace
 from typing import Final, TypeVar
 
 from ...algebra.regex import Symbol
@@ -83,6 +84,14 @@ class Program:
         before, self.rules = self.rules, []
         yield self.rules
         self.rules = [*before, *(rule for rule in self.rules if rule not in before)]
+
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """Forgets what is added meanwhile."""
+        before = {field.name: copy(getattr(self, field.name)) for field in fields(self)}
+        yield
+        for name, value in before.items():
+            setattr(self, name, value)
 
     def add(self, rule: Rule, *, counted: bool = False) -> None:
         """Adds a rule, unless it is there already and nothing counts its bindings.
@@ -181,6 +190,11 @@ class Choices:
         chosen, _ = self._taken[self._place]
         self._place += 1
         return chosen
+
+    @property
+    def are_several(self) -> bool:
+        """Whether there are several combinations."""
+        return bool(self._taken)
 
     def advance(self) -> bool:
         """Moves to the next combination; False after the last one."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 
-from ...algebra import scalar
+from ...algebra import functions, scalar
 from ...algebra.aggregates import DEFINITIONS
 from ..query import answers
 from ..query import regular_query as rq
@@ -23,16 +23,18 @@ from .collected import collected, list_of, passed_on
 from .conditions import TRUE, decided, null_test
 from .expression_text import expression_text
 from .functions import NULL
+from .list_columns import is_nested, list_column, nested_value
 from .lists import columns_of_lists
 from .ordering import limit_of
-from .path_tests import LISTS
-from .program import reading
+from .program import Choices, reading
 from .scope import Bound, Edge, ListColumn, Node, Path, Value
 from .syntax import (
     Call,
     Exists,
     Expression,
     HasLabels,
+    ListOf,
+    Mapped,
     Name,
     Property,
 )
@@ -145,7 +147,8 @@ def renamed(body: Body, projection: Projection) -> dict[str, Bound]:
         if item.alias is None and not isinstance(item.value, VariableText):
             raise errors.NO_ALIAS.error(item.value.at, item.text)
         point = None if known else point_of(body, item.value)
-        scope[item.name] = known or point or Value(value_of(body, item.value))
+        list_ = None if known or point else list_column(body, item.value)
+        scope[item.name] = known or point or list_ or Value(value_of(body, item.value))
     return scope
 
 
@@ -203,15 +206,15 @@ def close(
     columns += [(name, _aggregate(body, call)) for call, name in called.items()]
     program.add(body.rule(inner, columns, at), counted=body.counted)
     own = tuple(name for name, _ in columns)
-    after = Body(program, None, counted=False)
+    after = Body(program, Choices(), counted=False)
     after.names.update(own)
     after.atoms.append(reading(inner, own, at))
     after.scope.update({name: Value(Variable(name)) for name in own})
-    after.scope.update({name: ListColumn(name) for call, name in called.items() if _collects(call)})
+    after.scope.update({n: _collected(call, n) for call, n in called.items() if _collects(call)})
     after.scope.update({item.name: scope[item.name] for item in keys})
     results: list[Column] = []
     for name, item in zip(names, items, strict=True):
-        value = Variable(name) if item in keys else value_of(after, _over(item.value, keys, called))
+        value = Variable(name) if item in keys else _value(after, _over(item.value, keys, called))
         results.append((name, value))
     program.add(after.rule(head, results, at, limit))
     return Closed(head, names, scope)
@@ -257,9 +260,9 @@ def _check_paths(body: Body, items: Sequence[Item]) -> None:
 
 
 def _is_computed(item: Item) -> bool:
-    """Whether a column computes with an aggregate."""
+    """Whether a column computes with an aggregate, or has its lists and maps as such."""
     calls = list(aggregates(item.value))
-    return bool(calls) and calls != [item.value]
+    return bool(calls) and (calls != [item.value] or _collects_lists(calls[0]))
 
 
 def _over(of: Expression, keys: Sequence[Item], called: dict[Call, str]) -> Expression:
@@ -284,21 +287,25 @@ def _output(body: Body, item: Item) -> Output:
         if isinstance(bound, Path):
             if bound.optional:
                 raise errors.OPTIONAL_PATH.error(value.at, value.name.text)
-            if bound.steps is not None:
-                if bound.shortest:
-                    raise errors.EMPTY_PATH.error(value.at, value.name.text)
+            if bound.steps is None:
+                return rq.Witnessed(bound.name, value.at)
+            if bound.steps.relationships:
                 raise errors.READ_COLUMN.error(value.at, value.name.text)
-            return rq.Witnessed(bound.name, value.at)
-        if isinstance(bound, ListColumn):
-            return Variable(bound.variable)
-    match value:
-        case Call(function, (VariableText(path),)) if function.text.lower() in LISTS:
-            bound = body.bound(path)
-            if isinstance(bound, Path) and bound.shortest:
-                if bound.steps is not None:
-                    raise errors.EMPTY_PATH.error(value.at, expression_text(value))
-                return rq.Property(bound.name, function.text.lower(), value.at)
-    return value_of(body, value)
+            if not bound.shortest:
+                raise errors.EMPTY_PATH.error(value.at, value.name.text)
+            (node,) = bound.steps.nodes
+            return rq.Computed(functions.LIST_OF, (Variable(node),))
+    return _value(body, value)
+
+
+def _value(body: Body, of: Expression) -> rq.Value:
+    """The value of a column, which may be a list."""
+    list_ = list_column(body, of)
+    if list_ is None:
+        return value_of(body, of)
+    if list_.value is None:
+        raise errors.LISTS.error(of.at, expression_text(of))
+    return list_.value
 
 
 def _aggregate(body: Body, of: Call) -> Output:
@@ -314,7 +321,7 @@ def _aggregate(body: Body, of: Call) -> Output:
     argument = of.arguments[0]
     presence = presence_of(body, argument) if name == "count" and not of.distinct else None
     edge = edge_of(body, argument) if presence is None else None
-    value = presence or (value_of(body, argument) if edge is None else Variable(edge))
+    value = presence or (Variable(edge) if edge is not None else _argument(body, of))
     if edge is not None and (name != "count" or of.distinct):
         raise errors.EDGE_COLUMN.error(argument.at, expression_text(argument))
     percentile = value_of(body, of.arguments[1]) if len(of.arguments) == 2 else None
@@ -325,16 +332,35 @@ def _aggregate(body: Body, of: Call) -> Output:
 
 def _later(body: Body, item: Item, name: str) -> Bound:
     """What a column is bound to for the clauses after a closed rule."""
-    if isinstance(item.value, VariableText):
-        known = body.bound(item.value.name)
-        if isinstance(known, Edge):
-            raise errors.EDGE_COLUMN.error(item.value.at, item.value.name.text)
-        if isinstance(known, Node) and not known.optional:
-            return Node(name, known.labels)
-        if isinstance(known, ListColumn):
-            return ListColumn(name)
-    return ListColumn(name) if _collects(item.value) else Value(Variable(name))
+    known = body.bound(item.value.name) if isinstance(item.value, VariableText) else None
+    if isinstance(known, Edge):
+        raise errors.EDGE_COLUMN.error(item.value.at, expression_text(item.value))
+    if isinstance(known, Node) and not known.optional:
+        return Node(name, known.labels)
+    if any(True for _ in aggregates(item.value)):
+        is_list = _collects(item.value) or isinstance(item.value, ListOf | Mapped)
+        return ListColumn(Variable(name)) if is_list else Value(Variable(name))
+    if (list_ := list_column(body, item.value)) is not None:
+        return ListColumn(Variable(name), of_nodes=list_.of_nodes)
+    return Value(Variable(name))
 
 
 def _collects(of: Expression) -> bool:
     return isinstance(of, Call) and of.function.text.lower() == "collect"
+
+
+def _collects_lists(of: Call) -> bool:
+    """Whether a call collects lists or maps."""
+    return _collects(of) and len(of.arguments) == 1 and is_nested(of.arguments[0])
+
+
+def _argument(body: Body, of: Call) -> rq.Value:
+    argument, takes_lists = of.arguments[0], of.function.text.lower() in ("collect", "count")
+    value = nested_value if takes_lists and is_nested(argument) else value_of
+    return value(body, argument)
+
+
+def _collected(of: Call, name: str) -> ListColumn:
+    """The list that a call gives as the column ``name`` of the rule of the aggregates."""
+    column = Variable(name)
+    return ListColumn(rq.Computed(functions.NESTED, (column,)) if _collects_lists(of) else column)

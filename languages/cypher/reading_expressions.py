@@ -27,6 +27,7 @@ from .syntax import (
     ListOf,
     Literal,
     MapOf,
+    Mapped,
     Name,
     Not,
     NullTest,
@@ -175,6 +176,14 @@ class Expressions(Transformer[Token, Any]):
                 depth = _nested((members, condition), at)
                 return Filtered(variable, members, condition, at, depth)
         raise errors.FILTERED.error(at, "[")
+
+    def mapped(self, parts: list[Any]) -> Expression:
+        bracket, values, value = parts
+        at = location_of(bracket)
+        match values:
+            case InList(Variable(variable), members):
+                return Mapped(variable, members, value, at, _nested((members, value), at))
+        raise errors.MAPPED.error(at, "[")
 
     def map_of(self, parts: list[Any]) -> Expression:
         bracket, *words = parts

@@ -106,13 +106,17 @@ class Members:
 
 @dataclass(frozen=True, slots=True)
 class ListColumn:
-    """A list that a WITH collects and RETURN gives; clauses between the two only hand it on.
+    """A list that RETURN gives, and that clauses before only hand on.
 
     Attributes:
-        variable: its variable in rules.
+        value: the list as a value of rules; None for a list that is no column.
+        members: what its members are, if that is known.
+        of_nodes: whether it has the nodes of a path.
     """
 
-    variable: str
+    value: rq.Value | None
+    members: tuple[Bound, ...] | None = None
+    of_nodes: bool = False
 
 
 Bound = Node | Edge | Path | Value | Point | Members | ListColumn

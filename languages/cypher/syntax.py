@@ -306,14 +306,25 @@ class Filtered:
     depth: int = field(compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """``[variable IN members | value]``."""
+
+    variable: Name
+    members: Expression
+    value: Expression
+    at: Location = field(compare=False)
+    depth: int = field(compare=False)
+
+
 Condition = (
     Comparison | InList | TextComparison | NullTest | HasLabels | Exists | And | Or | Not
     | Quantified
 )  # fmt: skip
 """The expressions that are true, false or null."""
 Expression = (
-    Variable | Property | Literal | Parameter | ListOf | Filtered | MapOf | Call | Access
-    | Computed | Case | Condition
+    Variable | Property | Literal | Parameter | ListOf | Filtered | Mapped | MapOf | Call
+    | Access | Computed | Case | Condition
 )  # fmt: skip
 
 # -- patterns -------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from ..query.errors import line_of
 from ..query.regular_query import RegularQuery, Rule, WindowClause
 from . import errors
 from .blocks import Block
-from .bodies import Body, optional_scope
+from .bodies import Body
 from .clauses import Match, Projection, Query, Single, Unwind, With
 from .conditions import hold, match_block
 from .constructed import relationships
@@ -26,11 +26,11 @@ from .filtered_lists import without_filtered_lists
 from .first_of_groups import first_of_groups, with_first_rows, with_order_columns
 from .first_optional import with_first_match
 from .lists import lists_taken_apart, without_lists
+from .optional_matches import match_optionally, null_in
 from .ordering import with_keys
 from .path_tests import paths_read, paths_returned
 from .program import Choices, Program, alternatives, reading
 from .projections import Closed, are_apart, close, closes, computes, counts, is_aggregated, renamed
-from .scope import Bound
 from .syntax import Name
 from .syntax import Variable as VariableText
 from .unwinding import unwind
@@ -259,17 +259,9 @@ def _clause(
         unwind(body, clause)
         return
     block = Block.of(clause, body, returned, read)
-    if not clause.is_optional:
+    if clause.is_optional:
+        match_optionally(body, block, clause.at)
+    elif (name := null_in(body, block)) is not None:
+        raise errors.OPTIONAL_NODE.without_rows(clause.at, name)
+    else:
         match_block(body, block)
-        return
-    body.bind_nodes()
-    if not body.atoms:
-        raise errors.FIRST_OPTIONAL.error(clause.at, "OPTIONAL MATCH")
-    inside = body.inner(None, counted=body.counted, is_optional=True)
-    match_block(inside, replace(block, returned=frozenset()))
-    inside.bind_nodes()
-    if not inside.shared():
-        raise errors.LONE_OPTIONAL.error(clause.at, "OPTIONAL MATCH")
-    added: dict[str, Bound] = optional_scope(inside)
-    body.optional.append((inside, clause.at))
-    body.scope.update(added)

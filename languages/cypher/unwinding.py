@@ -15,6 +15,7 @@ from .conditions import FALSE
 from .expression_text import expression_text
 from .functions import NULL
 from .members import on_path
+from .path_tests import path_of
 from .scope import Value
 from .syntax import Literal
 from .values import members_of, value_of
@@ -33,15 +34,18 @@ def unwind(body: Body, clause: Unwind) -> None:
     if (collected := list_of(body, list_)) is not None:
         unwind_list(body, clause, collected)
         return
+    path = path_of(list_)
+    if path is not None and body.bound(path) == Value(NULL):
+        raise errors.UNWOUND_NOTHING.without_rows(list_.at, expression_text(list_))
     if (of_path := on_path(body, list_)) is not None:
         if not of_path:
             raise errors.UNWOUND_NOTHING.without_rows(list_.at, expression_text(list_))
-        body.scope[name.text] = of_path[body.pick(len(of_path), clause.at, "UNWIND")]
+        body.scope[name.text] = of_path[body.pick(len(of_path))]
         return
     members = members_of(list_)
     if isinstance(list_, Literal) or not members:  # null and [] have no members, and give no row
         body.conditions.append(FALSE)
         body.scope[name.text] = Value(NULL)
         return
-    member = members[body.pick(len(members), clause.at, "UNWIND")]
+    member = members[body.pick(len(members))]
     body.scope[name.text] = Value(value_of(body, member))

@@ -12,6 +12,7 @@ from ..query.atoms import Location, Variable
 from ..query.regular_query import Comparison
 from . import errors, moments
 from .bodies import Body
+from .constant_lists import written_out
 from .expression_text import expression_text
 from .functions import NULL, called, computed, depth_of
 from .members import of_members, on_path
@@ -31,6 +32,7 @@ from .syntax import (
     ListOf,
     Literal,
     MapOf,
+    Mapped,
     Name,
     Not,
     NullTest,
@@ -89,6 +91,8 @@ def _value(body: Body, of: Expression) -> rq.Value:
             raise errors.NO_VALUE.error(name.at, f"${name.text}")
         case ListOf(_, at):
             raise errors.LISTS.error(at, "[")
+        case Mapped(_, _, _, at):
+            raise errors.LISTS.error(at, expression_text(of))
         case Filtered(_, _, _, at):
             raise errors.FILTERED_LIST.error(at, expression_text(of))
         case MapOf(_, at):
@@ -218,7 +222,7 @@ def members_of(members: Expression) -> tuple[Expression, ...]:
     Raises:
         QueryError: E-LATER for other lists, E-TYPE for a value that is not a list.
     """
-    match members:
+    match written_out(members):
         case ListOf(items):
             return items
         case Literal(None):

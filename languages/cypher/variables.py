@@ -10,12 +10,15 @@ from ..query.shortest_paths import LENGTH
 from . import errors, moments
 from .bodies import Body
 from .expression_text import expression_text
+from .functions import NULL
 from .scope import Edge, ListColumn, Members, Node, Path, Point, Value
 from .syntax import Call, Expression, Name, Property
 from .syntax import Variable as VariableText
 
-_IDENTITIES = {"id", "elementid"}
+IDENTITIES = ("id", "elementid")
+"""The functions of the identifier of a node."""
 _ENDS = {"startnode": 0, "endnode": 1}
+_OF_PATTERNS = {*IDENTITIES, LENGTH, "type"}
 TIME = "ts"
 """The property of all relationships of streams that is their time."""
 
@@ -50,7 +53,7 @@ def property_of(body: Body, of: Property) -> rq.Value:
         case Value(value):
             if outer and body.around is not None:
                 raise errors.OUTER_VALUE.error(of.at, text)
-            return part_of(body, value, of.key, text)
+            return NULL if value == NULL else part_of(body, value, of.key, text)
         case Point():
             raise errors.POINT.error(of.at, text)
         case Members() | ListColumn():
@@ -116,11 +119,11 @@ def function_of(body: Body, of: Call, function: str) -> rq.Value | None:
     (argument,) = of.arguments
     if function in _ENDS:
         return _end_of(body, of, function)
-    if function in _IDENTITIES and isinstance(argument, Call) and len(argument.arguments) == 1:
+    if function in IDENTITIES and isinstance(argument, Call) and len(argument.arguments) == 1:
         inner = argument.function.text.lower()
         return _end_of(body, argument, inner) if inner in _ENDS else None
     bound = body.bound(argument.name) if isinstance(argument, VariableText) else None
-    if function in _IDENTITIES and isinstance(bound, Node):
+    if function in IDENTITIES and isinstance(bound, Node):
         return Variable(bound.variable)
     if function == LENGTH and isinstance(bound, Path) and bound.steps is not None:
         return scalar.Literal(len(bound.steps.relationships))
@@ -128,6 +131,8 @@ def function_of(body: Body, of: Call, function: str) -> rq.Value | None:
         if not bound.shortest:
             raise errors.PATH_VALUE.error(of.at, expression_text(of))
         return rq.Property(bound.name, LENGTH, of.at)
+    if function in _OF_PATTERNS and bound == Value(NULL):
+        return NULL
     if function == "type" and isinstance(bound, Edge):
         if len(bound.types) != 1 or bound.optional:
             raise errors.TYPE_OF.error(of.at, expression_text(of))
@@ -139,6 +144,8 @@ def _end_of(body: Body, of: Call, function: str) -> rq.Value | None:
     """The node where a relationship starts or ends; None for the end of anything else."""
     (argument,) = of.arguments
     bound = body.bound(argument.name) if isinstance(argument, VariableText) else None
+    if bound == Value(NULL):
+        return NULL
     if not isinstance(bound, Edge) or edge_of(body, argument) is None:
         return None
     if bound.ends is None:
@@ -153,7 +160,7 @@ def of_end(body: Body, owner: Expression, key: Name, text: str) -> rq.Value | No
     function = owner.function.text.lower()
     end = _end_of(body, owner, function) if function in _ENDS else None
     if not isinstance(end, Variable):
-        return None
+        return end
     body.for_properties(Node(end.name, tuple(body.labels_of(end.name))), owner.at, text)
     return rq.Property(end.name, key.text, owner.at)
 

@@ -11,6 +11,7 @@ from .syntax import (
     Expression,
     Filtered,
     HasLabels,
+    Mapped,
     Name,
     Part,
     Property,
@@ -98,7 +99,7 @@ def renamed_variable(tree: Tree, old: str, new: str) -> Tree:
 
 def _binds(tree: Any, name: str) -> bool:
     """Whether an expression gives a variable another meaning inside."""
-    return isinstance(tree, Quantified | Filtered) and tree.variable.text == name
+    return isinstance(tree, Quantified | Filtered | Mapped) and tree.variable.text == name
 
 
 def with_parts(tree: Tree, change: Callable[[Expression], Expression]) -> Tree:

@@ -12,12 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ...algebra import functions
 from ...algebra.aggregates import COLLECTING
 from .atoms import Atom, Location, Variable, variables_of
 from .conditions import references, references_in
 from .errors import QueryError
 from .predicates import aliases, parts_by, predicates
-from .regular_query import Aggregated, Output, Rule, Witnessed
+from .regular_query import Aggregated, Computed, Output, Rule, Witnessed
 from .shortest_paths import lists, shortest_paths
 from .value_columns import reads_columns
 
@@ -128,6 +129,10 @@ def _kind(rule: Rule, name: str, output: Output, read: Mapping[str, _Kind]) -> _
         case Witnessed(path):
             return _PATH if path in shortest_paths(rule.body) else None
         case Variable(variable):
+            return read.get(variable)
+        case Computed(functions.LIST_OF):
+            return _PATH
+        case Computed(functions.NESTED, (Variable(variable),)):
             return read.get(variable)
     for part in references_in(output):
         if isinstance(part, Variable) and part.name in read:

@@ -66,9 +66,16 @@ def text(query: RegularQuery) -> str:
 def rules_text(query: RegularQuery) -> list[str]:
     """Each rule as ``Head(x, y) <- atom, atom.``"""
     steps, inner = _steps(query), parts_by(query.rules)
-    parts = {rule.head: rule for rule in query.rules if rule.head in inner}
-    shown = [rule for rule in query.rules if rule.window is None and rule.head not in inner]
+    parts = {rule.head: rule for rule in query.rules if rule.head in inner and not _repeats(rule)}
+    shown = [rule for rule in query.rules if rule.window is None and rule.head not in parts]
     return [_rule(rule, steps, parts) for rule in shown]
+
+
+def _repeats(part: Rule) -> bool:
+    """Whether the rule of a part has a variable in two columns, which braces do not say."""
+    outputs = {name: Variable(name) for name in part.variables} | dict(part.properties)
+    variables = [of for of in outputs.values() if isinstance(of, Variable)]
+    return len(set(variables)) < len(variables)
 
 
 def rule_text(rule: Rule) -> str:

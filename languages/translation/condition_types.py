@@ -310,6 +310,8 @@ def _kind_of_call(
             return kinds[known[0]] if known else None
         case "numeric":
             return "a number"
+        case "list" | "strings":
+            return "a list"
         case gives:
             return _KINDS[gives]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable, Mapping
@@ -65,6 +66,18 @@ def _choose(values: list[Any]) -> Any:
     return values[-1]
 
 
+def _map(values: list[Any]) -> str | None:
+    pairs = [(values[k], values[k + 1]) for k in range(0, len(values) - 1, 2)]
+    if not all(isinstance(key, str) for key, _ in pairs):
+        return None
+    written = [f"{json.dumps(k, ensure_ascii=False)}:{_json(v)}" for k, v in pairs]
+    return "{" + ",".join(written) + "}"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
 _LENIENT: Mapping[str, Callable[[list[Any]], Any]] = {
     "EQUAL": lambda values: compare("=", *values),
     "UNEQUAL": lambda values: compare("<>", *values),
@@ -76,6 +89,8 @@ _LENIENT: Mapping[str, Callable[[list[Any]], Any]] = {
     "CASE_WHEN": _choose,
     "FIRST_NOT_NULL": lambda values: next((v for v in values if v is not None), None),
     "NULL_VALUE": lambda values: None,
+    "MAP_OF": _map,
+    "LIST_OF": _json,
 }
 
 
@@ -234,6 +249,7 @@ _STRICT: Mapping[str, tuple[str, Callable[..., Any]]] = {
     "ROUND_NEAREST": ("n", _nearest),
     "SIGN_OF": ("n", lambda number: int(number > 0) - int(number < 0)),
     "SQUARE_ROOT": ("n", lambda number: math.sqrt(number) if number >= 0 else None),
+    "NESTED": ("t", lambda texts: _json([json.loads(text) for text in json.loads(texts)])),
     "PLANE_DISTANCE": ("nnnn", lambda x, y, u, v: math.sqrt(
         (float(x) - float(u)) ** 2 + (float(y) - float(v)) ** 2)),
     "EARTH_DISTANCE": ("nnnn", _distance),

@@ -42,4 +42,6 @@ def _one_type(types: frozenset[ColumnType]) -> ColumnType:
         return "number"
     if types <= {"integers", "numbers"}:
         return "numbers"
+    if "path" in types and types <= {"path", *LISTS.values()}:
+        return "path"
     return "strings" if types <= {*LISTS.values()} else "string"

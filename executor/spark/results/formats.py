@@ -365,8 +365,13 @@ def _lists(column: Column, kind: pa.DataType) -> Column:
     values = [json.loads(text) for text in column.to_pylist()]
     assert isinstance(kind, pa.ListType)
     if pa.types.is_string(kind.value_type):
-        values = [[v if isinstance(v, str) else json.dumps(v) for v in row] for row in values]
+        values = [[_text(value) for value in row] for row in values]
     return pa.array(values, kind)
+
+
+def _text(value: object) -> str | None:
+    """A member of a list as text; None for null."""
+    return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
 def _as(column: Column, kind: pa.DataType) -> Column:

@@ -31,13 +31,15 @@ class Texts:
         first: the columns to order by, with whether they descend, the rows to leave out and those
             to give; None for all rows.
         by_groups: whether they are the first rows of each group, which the first column tells.
-        lists: the positions of the columns that are lists.
+        lists: the positions of the columns that are lists, in ascending order in Headrace.
+        ordered: the positions of the columns that are lists in an order of their own.
     """
 
     cypher: str
     kuzu: str
     first: tuple[tuple[tuple[int, bool], ...], int, int] | None = None
     lists: tuple[int, ...] = ()
+    ordered: tuple[int, ...] = ()
     by_groups: bool = False
 
 
@@ -219,6 +221,9 @@ def conditions_over(draw: st.DrawFn, scope: Scope, depth: int = 2) -> Texts:
         text = f"{of} IS {draw(st.sampled_from(['', 'NOT ']))}NULL"
     elif kind == "list":
         text = f"{of} IN [{', '.join(map(str, draw(st.lists(st.integers(0, 3), min_size=1))))}]"
+        if draw(st.integers(0, 2)) == 0:
+            least = draw(st.integers(-1, 2))
+            text = f"{of} IN range({least}, {least + draw(st.integers(0, 2))})"
     else:
         other = draw(st.sampled_from(["1", "2", *scope.properties]))
         text = f"{of} {draw(st.sampled_from(['=', '<>', '<', '>=']))} {other}"

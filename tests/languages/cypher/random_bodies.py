@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from hypothesis import strategies as st
 
 from tests.languages.cypher.drawing import (
+    Link,
     Scope,
     Texts,
     clause_of,
@@ -55,14 +56,52 @@ def bodies(draw: st.DrawFn, *, counted: bool) -> Body:
     before = list(scope.relationships)
     if sum(sizes) < 3 and draw(st.booleans()):
         known = set(scope.labels)
-        most = 3 - sum(sizes)
-        pattern, needed = draw(patterns(scope, most, start=True, paths=not counted))
-        body.clauses.append(clause_of("OPTIONAL MATCH", [pattern], needed, []))
+        body.clauses.append(draw(optional_matches(scope, 3 - sum(sizes), counted=counted)))
         scope.optional |= set(scope.labels) - known
     optional = [name for name in scope.relationships if name not in before]
     body.values = [*(f"{name}.w" for name in (*before, *optional)), *scope.properties]
     body.values += (f"{name}.age" for name in scope.labels if name in scope.optional)
     return body
+
+
+@st.composite
+def optional_matches(draw: st.DrawFn, scope: Scope, most: int, *, counted: bool) -> Texts:
+    """An OPTIONAL MATCH, perhaps under conditions, which may be patterns.
+
+    Kuzu 0.11.3 leaves out paths of no relationships, so a condition says what they connect.
+    """
+    if not counted and draw(st.integers(0, 4)) == 0:
+        return draw(_zero_lengths(scope))
+    before = [*scope.relationships]
+    pattern, needed = draw(patterns(scope, most, start=True, counted=counted))
+    new = [name for name in scope.relationships if name not in before]
+    inner = Scope(scope.labels, relationships=new, count=scope.count)
+    where = []
+    if draw(st.integers(0, 2)) == 0:
+        where.append(draw(conditions_over(inner)))
+    if draw(st.integers(0, 2)) == 0:
+        where.append(draw(st.one_of(tests_of_patterns(inner), mixed_tests(inner))))
+    return clause_of("OPTIONAL MATCH", [pattern], needed, where)
+
+
+@st.composite
+def _zero_lengths(draw: st.DrawFn, scope: Scope) -> Texts:
+    """An OPTIONAL MATCH of a path that may have no relationships."""
+    key, end = draw(st.sampled_from(scope.nodes)), f"n{scope.number()}"
+    end = draw(st.sampled_from([end, end, *scope.nodes]))
+    label = None if end in scope.labels else draw(st.sampled_from(["Person", "City", None]))
+    type_ = draw(st.sampled_from(["K", "L"]))
+    arrow = draw(st.sampled_from([("-", "->"), ("<-", "-"), ("-", "-")]))
+    most = draw(st.sampled_from([1, 2, None]))
+    link = Link(key, end, (type_,), arrow, "z", (1, most)).texts()
+    said = link.cypher.replace("*1..", "*0..")
+    test = draw(conditions_over(Scope({key: None, end: label}), 1)) if draw(st.booleans()) else None
+    at_end = f"({end}:{label})" if label else f"({end})"
+    found = f"EXISTS {{ MATCH ({key}){link.kuzu}({end}:N) }}"
+    kuzu = [f"({end}.id = {key}.id OR {found})", *[f"{end}.{label}"] * bool(label)]
+    scope.labels.setdefault(end, label)
+    where = [] if test is None else [test]
+    return clause_of("OPTIONAL MATCH", [Texts(f"({key}){said}{at_end}", f"({end}:N)")], kuzu, where)
 
 
 Ending = Callable[[st.DrawFn, Body], Texts]

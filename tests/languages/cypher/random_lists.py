@@ -29,6 +29,27 @@ def lists(draw: st.DrawFn, body: Body) -> Texts:
     return replace(keyed(key_of(draw, body), [Texts(call, call)]), lists=(1,))
 
 
+def nested_lists(draw: st.DrawFn, body: Body) -> Texts:
+    """A list of lists or of maps by a node, perhaps behind a WITH, and its size."""
+    key, name = key_of(draw, body), draw(st.sampled_from([*body.scope.labels]))
+    value = draw(st.sampled_from([*body.values, "7"]))
+    item = draw(st.sampled_from(["[{}, {}]", "{{x: {}, w: {}}}"]))
+    said, kuzu = item.format(f"id({name})", value), item.format(f"{name}.id", value)
+    if draw(st.booleans()):
+        test = draw(st.sampled_from([f"{value} > 1", f"{name} IS NOT NULL"]))
+        said = f"CASE WHEN {test} THEN {said} END"
+        kuzu = f"CASE WHEN {test.replace(f'{name} ', f'{name}.id ')} THEN {kuzu} END"
+    distinct = draw(st.sampled_from(["", "DISTINCT "]))
+    call, of_kuzu = (f"collect({distinct}{of})" for of in (said, kuzu))
+    if distinct or draw(st.booleans()):
+        return replace(keyed(key, [Texts(call, of_kuzu)]), lists=(1,))
+    return Texts(
+        f"WITH {key}, {call} AS xs RETURN {key} AS a, xs, size(xs) AS n",
+        f"WITH {key}, {of_kuzu} AS xs, count({kuzu}) AS n RETURN {key}.id AS a, xs, n",
+        lists=(1,),
+    )
+
+
 def _named_list(draw: st.DrawFn, body: Body) -> tuple[str, Texts]:
     """A key, and a WITH of a list ``xs`` of values by the key; Kuzu has its size ``m`` beside it,
     and its smallest and largest value, for it fails to compute some sizes."""

@@ -8,6 +8,7 @@ have no unknown ones, and each path has a relationship.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
@@ -18,6 +19,7 @@ from tests.languages.cypher.drawing import (
     Texts,
     clause_of,
     conditions_over,
+    is_there,
     patterns,
     returned,
 )
@@ -144,14 +146,27 @@ def queries_of_paths(draw: st.DrawFn) -> Texts:
         where.append(draw(conditions_over(scope, 1)))
     clauses = [clause_of("MATCH", [pattern], needed, where)]
     nodes = scope.nodes
-    if bounded and draw(st.integers(0, 2)) == 0:
+    # Kuzu 0.11.3 has wrong results of paths of several relationships in OPTIONAL MATCH.
+    is_path = bounded and "TRAIL" in pattern.kuzu and pattern.kuzu.count("[") == 1
+    is_optional = is_path and draw(st.integers(0, 3)) == 0
+    if is_optional:
+        nodes = nodes[:1]
+        node = Texts(f"({nodes[0]})", f"({nodes[0]}:N)")
+        optional = clause_of("OPTIONAL MATCH", [pattern], needed, where)
+        clauses = [clause_of("MATCH", [node], [is_there(nodes[0])], []), optional]
+    elif bounded and draw(st.integers(0, 2)) == 0:
         again, needed = draw(patterns(scope, 1, start=True, paths=False))
         clauses.append(clause_of("MATCH", [again], needed, [draw(membership(scope))]))
     key = draw(st.sampled_from(nodes))
     items = [Texts(f"{key} AS a", f"{key}.id AS a")]
-    kind = draw(st.sampled_from(["rows", "length", "value", "counts"])) if bounded else "rows"
+    # Kuzu 0.11.3 has lengths of paths that an OPTIONAL MATCH does not find, and it finds paths that
+    # are not there where it lists the nodes of a pattern of either direction.
+    kinds = ["rows", "counts"] if is_optional else ["rows", "length", "value", "counts"]
+    if not is_optional and not re.search(r"\)-\[[^\]]*\]-\(", pattern.kuzu):
+        kinds.append("list")
+    kind = draw(st.sampled_from(kinds)) if bounded else "rows"
     if kind == "rows":
-        other = draw(st.sampled_from(nodes))
+        other = draw(st.sampled_from([*scope.labels]))
         items.append(Texts(f"{other} AS v", f"{other}.id AS v"))
     elif kind == "length":
         items.append(Texts("length(p) * 2 AS v", "length(p) * 2 AS v"))
@@ -160,13 +175,20 @@ def queries_of_paths(draw: st.DrawFn) -> Texts:
         test = draw(st.sampled_from(KNOWN["relationships"]))
         value = _quantified(quantifier, "relationships", test)
         items.append(Texts(f"{value.cypher} AS v", f"{value.kuzu} AS v"))
+    elif kind == "list":
+        list_ = draw(st.sampled_from([*LISTS]))
+        member = draw(st.sampled_from(["id(m)", "m.age"])) if list_ == "nodes" else "m.w"
+        kuzu = f"list_transform({LISTS[list_]}, m -> {member.replace('id(m)', 'm.id')})"
+        said = "nodes(p)" if member == "id(m)" else f"[m IN {list_}(p) | {member}]"
+        items.append(Texts(f"{said} AS v", f"{kuzu} AS v"))
     else:
-        call = draw(st.sampled_from(["count(*)", "avg(length(p))", "max(size(nodes(p)))"]))
+        calls = ["count(*)", "avg(length(p))", "max(size(nodes(p)))"]
+        call = draw(st.sampled_from(calls[:1] if is_optional else calls))
         items.append(Texts(f"{call} AS v", f"{call} AS v"))
     ending = returned(items, distinct=kind != "counts")
-    return Texts(
-        " ".join(c.cypher for c in (*clauses, ending)), " ".join(c.kuzu for c in (*clauses, ending))
-    )
+    parts = (*clauses, ending)
+    texts = " ".join(c.cypher for c in parts), " ".join(c.kuzu for c in parts)
+    return Texts(*texts, ordered=(1,) if kind == "list" else ())
 
 
 @st.composite

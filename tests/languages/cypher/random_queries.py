@@ -21,6 +21,7 @@ from tests.languages.cypher.random_lists import (
     in_lists,
     lists,
     lists_of_groups,
+    nested_lists,
     unwound_beside_lists,
     unwound_lists,
 )
@@ -46,7 +47,12 @@ def _rows(draw: st.DrawFn, body: Body) -> Texts:
         place = draw(st.integers(0, 1))
         function = ("startNode", "endNode")[place]
         items.append(Texts(f"{function}({name}) AS s", f"{ends[name][place]}.id AS s"))
-    return returned(items, distinct=True)
+    rows = returned(items, distinct=True)
+    if not body.values or draw(st.integers(0, 3)):
+        return rows
+    name, value = draw(st.sampled_from([*body.scope.labels])), draw(st.sampled_from(body.values))
+    list_ = Texts(f"[id({name}), {value}, 7] AS l", f"[{name}.id, {value}, 7] AS l")
+    return replace(returned([*items, list_], distinct=True), ordered=(len(items),))
 
 
 def _node_and_value(draw: st.DrawFn, body: Body) -> Texts:
@@ -79,7 +85,13 @@ def _counts(draw: st.DrawFn, body: Body) -> Texts:
         test = truth(draw, body)
         of = "sum(CASE WHEN {} THEN 1 ELSE 0 END)"
         found.append(Texts(of.format(test.cypher), of.format(test.kuzu)))
-    return keyed(key_of(draw, body), found)
+    ordered: tuple[int, ...] = ()
+    if body.values and draw(st.integers(0, 3)) == 0:
+        value = draw(st.sampled_from(body.values))
+        pair = f"[min({value}), max({value}), count(*)]"
+        found.append(Texts(pair, pair))
+        ordered = (len(found),)
+    return replace(keyed(key_of(draw, body), found), ordered=ordered)
 
 
 def _counts_by_test(draw: st.DrawFn, body: Body) -> Texts:
@@ -236,6 +248,7 @@ ENDINGS: dict[str, tuple[Ending, bool]] = {
     "beside all": (_beside_all, False),
     "count distinct": (_count_distinct, False),
     "lists": (lists, True),
+    "nested lists": (nested_lists, True),
     "lists of groups": (lists_of_groups, True),
     "lists handed on": (handed_on_lists, True),
     "filtered lists": (filtered_lists, True),

@@ -238,6 +238,70 @@ AT_5: dict[str, list[Row]] = {
         (1, 2)
     ],
     "OPTIONAL MATCH (a:City)-[:L]->() WITH a WHERE a IS NOT NULL RETURN a": [],
+    # OPTIONAL MATCH of which several rules have the matches.
+    "MATCH (a:Person) OPTIONAL MATCH (a)-[:L]->(m)-[:K*0..2]->(c:City) RETURN a, count(m) AS n": [
+        (1, 0),
+        (2, 2),
+    ],
+    "MATCH (a:Person) OPTIONAL MATCH (a)-[:L]->(m)-[:K*0..]->(c:City) "
+    "WITH a, count(DISTINCT m) AS n RETURN n, count(a) AS people": [(0, 1), (1, 1)],
+    "MATCH (a) OPTIONAL MATCH (a)-[:K*0..2]->(b:City) RETURN a, count(b) AS n": [
+        (1, 2),
+        (2, 2),
+        (3, 2),
+    ],
+    "MATCH (a) OPTIONAL MATCH (a)-[:L*0..1]->(b:Person {age: 30}) RETURN a, count(*) AS n, "
+    "count(b) AS m, min(b.age) AS age": [(1, 1, 1, 30), (2, 1, 1, 30), (3, 1, 0, None)],
+    "MATCH (a:Person) OPTIONAL MATCH (a)-[r:L]->(b) WHERE (b)-[:L]->() OR b.age = 30 "
+    "OPTIONAL MATCH (b)-[:K]->(c) RETURN a, count(r) AS n, count(c) AS m, max(type(r)) AS t": [
+        (1, 0, 0, None),
+        (2, 2, 2, "L"),
+    ],
+    "MATCH (a)-[:K]->(b) WHERE NOT (a)-[:L*0..1]->(b) RETURN a, b": [(1, 2), (2, 3)],
+    # Paths of OPTIONAL MATCH.
+    "MATCH (a:Person) OPTIONAL MATCH p = (a)-[:K*1..2]->(b:City) WHERE length(p) > 1 "
+    "RETURN a, length(p) AS l, count(b) AS n, count(*) AS rows": [(1, 2, 2, 2), (2, 2, 1, 1)],
+    "MATCH (a), (b:Person) OPTIONAL MATCH p = shortestPath((a)-[:K*..3]->(b)) "
+    "RETURN a, b, CASE p IS NULL WHEN true THEN -1 ELSE length(p) END AS l": [
+        (1, 1, -1),
+        (1, 2, 1),
+        (2, 1, -1),
+        (2, 2, -1),
+        (3, 1, -1),
+        (3, 2, -1),
+    ],
+    "MATCH (a:Person) OPTIONAL MATCH p = (a)-[:L]->(b) UNWIND nodes(p) AS n RETURN a, n": [
+        (2, 1),
+        (2, 2),
+    ],
+    # Lists as columns.
+    "MATCH p = (a)-[:K*0..2]->(b:City) RETURN [n IN nodes(p) | n.age] AS ages, "
+    "[r IN relationships(p) | r.w] AS ws, [id(a), 'x'] AS l, nodes(p) AS n": [
+        ("[30,null,5]", "[2,1]", '[1,"x"]', "[1,2,3]"),
+        ("[30,null,5]", "[5,1]", '[1,"x"]', "[1,2,3]"),
+        ("[5,5]", "[7]", '[3,"x"]', "[3,3]"),
+        ("[5]", "[]", '[3,"x"]', "[3]"),
+        ("[null,5,5]", "[1,7]", '[2,"x"]', "[2,3,3]"),
+        ("[null,5]", "[1]", '[2,"x"]', "[2,3]"),
+    ],
+    "MATCH (a)-[r:K]->(b) RETURN a, [min(r.w), count(*)] AS l": [
+        (1, "[2,2]"),
+        (2, "[1,1]"),
+        (3, "[7,1]"),
+    ],
+    "MATCH (a)-[r:K]->(b) RETURN a, collect([id(b), r.w]) AS l, "
+    "collect(DISTINCT {name: type(r), age: b.age}) AS m": [
+        (1, "[[2,2],[2,5]]", '[{"name":"K","age":null}]'),
+        (2, "[[3,1]]", '[{"name":"K","age":5}]'),
+        (3, "[[3,7]]", '[{"name":"K","age":5}]'),
+    ],
+    "MATCH (a:Person) OPTIONAL MATCH (a)-[r:L]->(b) WITH a, "
+    "collect(CASE b IS NULL WHEN true THEN null ELSE ['to', id(b)] END) AS l "
+    "OPTIONAL MATCH (a)-[s:K]->(c) WITH a, l, collect({c: id(c), w: s.w}) AS m "
+    "RETURN a.age AS age, l, m, size(m) AS n": [
+        (30, "[]", '[{"c":2,"w":2},{"c":2,"w":5}]', 2),
+        (None, '[["to",1]]', '[{"c":3,"w":1}]', 1),
+    ],
     # Parts that nothing can match.
     "MATCH (a)-[:K]->(b) OPTIONAL MATCH (b)-[:L]->(c) WHERE b <> b RETURN a, count(c) AS n": [
         (1, 0),
@@ -329,6 +393,20 @@ def test_each_match_has_its_own_window() -> None:
 def test_a_path_is_a_column_by_any_of_its_names(query: str) -> None:
     rows = snapshots(registered(query), GRAPH)[5]
     assert rows == [(2, 1, '[[2,"L",1]]')]
+
+
+def test_a_shortest_path_of_no_relationships_has_its_node() -> None:
+    query = (
+        "MATCH p = allShortestPaths((a:Person)-[:K*0..]->(b)) WITH nodes(p) AS ns, p, b "
+        "RETURN p, [n IN ns | id(n)] AS ids, relationships(p) AS r, b.age AS age"
+    )
+    found = reports(registered(query, "EMIT SNAPSHOT EVERY 1"), GRAPH)[1]
+    one = '[[1,"K",2]]'
+    assert set(found) == {
+        (one, "[1,2]", one, None),
+        ("[1]", "[1]", "[]", 30),
+        ("[2]", "[2]", "[]", None),
+    }
 
 
 @pytest.mark.parametrize("streams", [("s",), ("people", "places"), ("s", "people")])
