@@ -15,7 +15,8 @@ from .rows import Steps
 from .snapshot import Snapshot
 
 CELLS = 1 << 19
-"""The most entries of the table of a search: sources times states times vertices."""
+"""The most entries of the table of a search of several sources, and of a table that is kept: sources
+times states times vertices."""
 CELLS_PER_STEP = 64
 """The entries of a table that count as a step: a larger one is slower to read and write."""
 ROUND = 400
@@ -77,7 +78,8 @@ def _table(size: int) -> Iterator[Table]:
         yield table
     finally:
         table.clear()
-        _IDLE.append(table)
+        if len(table.best) <= CELLS:
+            _IDLE.append(table)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
