@@ -15,8 +15,8 @@ from .rows import Steps
 from .snapshot import Snapshot
 
 CELLS = 1 << 19
-"""The most entries of the table of a search of several sources, and of a table that is kept: sources
-times states times vertices."""
+"""The most entries of the table of a search of several sources, and of a table that is kept:
+sources times states times vertices."""
 CELLS_PER_STEP = 64
 """The entries of a table that count as a step: a larger one is slower to read and write."""
 ROUND = 400
