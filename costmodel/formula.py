@@ -47,6 +47,7 @@ MEANINGS: Mapping[str, str] = {
     "pq": "rows of the pairs to report valid at an instant",
     "rw": "pairs that begin or last longer per time unit, to be reported or not",
     "rn": "nodes of the trees of PATH that begin or last longer per time unit",
+    "rl": "labels that follow such a node, of all such nodes per time unit",
     "pn": "nodes of the trees of PATH, valid at an instant, from which edges may go on",
     "p1": "rows of the first input held at an instant",
     "p2": "rows of the second input held at an instant",

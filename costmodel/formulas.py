@@ -210,21 +210,22 @@ in N vertices satisfies the condition on the sources."""
 _TREES_BY_NODES = (
     "I = 2 · Ph + 6 · s · Uh + 2 · Ppq · T",
     "E = 2 · Ph + 6 · s · Uh",
-    "N = 3 · Ph + 3 · s · Uh",
+    "N = 2.5 · Ph + 3 · s · Uh",
 )
 """An edge is looked up in a table of edges and among the nodes, and the trees of the node are read
 one after the other. A new edge enters the table and the lists of its two ends. A node that enters a
-tree or lasts longer is looked up, with its place and the edges behind it, and a new one enters.
-What entered is copied once more when the expired edges and nodes are left behind."""
+tree or lasts longer is looked up with its place, and a new one enters. The edges behind it are
+looked up for each label, once for all trees that an edge improves together. What entered is copied
+once more when the expired edges and nodes are left behind."""
 
 
 def _path_by_nodes(trees: str) -> Formula:
     return Formula(
         None,
-        "ri s rn rO pn n Uh Ph Ppq CO",
+        "ri s rn rl rO pn n Uh Ph Ppq CO",
         f"T = {trees}",
         *_TREES_BY_NODES,
-        "cost = ri · (I + E) + rn · N + rO · CO",
+        "cost = ri · (I + E) + rn · N + rl · Ph / 2 + rO · CO",
         name="PATH",
     )
 
@@ -242,12 +243,12 @@ PATH_BY_NODES_OF_ONE = _path_by_nodes("1 + pn")
 def _path_of_pairs(trees: str) -> Formula:
     return Formula(
         None,
-        "ri s rn rq rw p pq n rO Uh Ph Upq Ppq CO",
+        "ri s rn rl rq rw p pq n rO Uh Ph Upq Ppq CO",
         f"T = {trees}",
         *_TREES_BY_NODES,
         "Iq = Uh + Upq · log(pq)",
         "Eq = Uh + Upq · log(pq)",
-        "cost = ri · (I + E) + rn · N + rq · (Iq + 2 · Ph + Eq) + rw · Ph + rO · CO",
+        "cost = ri · (I + E) + rn · N + rl · Ph / 2 + rq · (Iq + 2 · Ph + Eq) + rw · Ph + rO · CO",
         name="PATH of pairs",
     )
 

@@ -289,8 +289,9 @@ def _s_path(
     rate_out = output.arrival_rate
     if model.kind == "saturating":
         formula = formulas.PATH_BY_NODES if n > 1 else formulas.PATH_BY_NODES_OF_ONE
-        of_nodes, nodes = tree_nodes(model, path, output, inputs)
-        return formula, (rate, new_edges(inputs), of_nodes, rate_out, nodes, n)
+        nodes = tree_nodes(model, path, output, inputs)
+        of_nodes = nodes.rate, nodes.labels
+        return formula, (rate, new_edges(inputs), *of_nodes, rate_out, nodes.population, n)
     bound = bound_share(path, inputs)
     if path.roots == "own" or bound < 1:
         partitions = model.parallelism if path.roots == "own" else 1
@@ -307,8 +308,8 @@ def _(
     *edges, wanted = inputs
     pairs = reached(model, path, tuple(edges))
     rate, n, _ = path_inputs(model, path, tuple(edges))
-    of_nodes, _ = tree_nodes(model, path, pairs, tuple(edges))
-    rates = of_nodes, wanted.arrival_rate, pairs.arrival_rate
+    nodes = tree_nodes(model, path, pairs, tuple(edges))
+    rates = nodes.rate, nodes.labels, wanted.arrival_rate, pairs.arrival_rate
     populations = pairs.population, wanted.population
     formula = formulas.PATH_OF_PAIRS if n > 1 else formulas.PATH_OF_PAIRS_OF_ONE
     return formula, (

@@ -8,6 +8,7 @@ not an edge b goes on from there.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import NamedTuple
 
 from ..algebra import logical
 from ..algebra.physical import AutomatonPath
@@ -23,29 +24,45 @@ a state may grow exponentially with the states."""
 Transitions = tuple[tuple[int, int, bool, int], ...]
 
 
+class TreeNodes(NamedTuple):
+    """The nodes of the trees of a path.
+
+    Attributes:
+        rate: the nodes that begin or last longer per time unit.
+        labels: the labels whose edges may follow such a node, of all such nodes per time unit.
+        population: the nodes valid at an instant from which edges may go on.
+    """
+
+    rate: float
+    labels: float
+    population: float
+
+
 def tree_nodes(
     model: CostModel, path: AutomatonPath, output: Characteristics, inputs: Inputs
-) -> tuple[float, float]:
-    """The nodes that begin or last longer per time unit, and those from which edges may go on.
+) -> TreeNodes:
+    """The nodes of the trees of a path over its inputs of edges, whose results are ``output``.
 
     The nodes of an accepting state are as many as the results. In any other state they are the
     pairs of its words; in an automaton of more than :data:`MOST_STATES` states they count as the
     results do, or as the edges of which they consist.
     """
-    rate, population = 0.0, output.population
+    rate, labels, population = 0.0, 0.0, output.population
     words_of_states = _words_of_states(path.states, path.transitions, path.accepting)
     for state, words in enumerate(words_of_states, start=1):
         if words is not None:
             pairs = model.characteristics(logical.Path(words), inputs)
-            rate += pairs.arrival_rate
+            own = pairs.arrival_rate
             population += pairs.population
-            continue
-        first = 0.0
-        if state not in path.accepting:
-            begun = [ref for at, ref, _, to in path.transitions if (at, to) == (0, state)]
-            first = sum([inputs[ref].arrival_rate for ref in begun])
-        rate += max(output.arrival_rate, first)
-    return min(rate, LARGEST), min(population, LARGEST)
+        else:
+            first = 0.0
+            if state not in path.accepting:
+                begun = [ref for at, ref, _, to in path.transitions if (at, to) == (0, state)]
+                first = sum([inputs[ref].arrival_rate for ref in begun])
+            own = max(output.arrival_rate, first)
+        rate += own
+        labels += own * sum([at == state for at, *_ in path.transitions])
+    return TreeNodes(*[min(each, LARGEST) for each in (rate, labels, population)])
 
 
 def new_edges(inputs: Inputs) -> float:

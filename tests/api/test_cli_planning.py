@@ -92,7 +92,7 @@ def test_explain_json_has_all_documented_members(headrace: Commands) -> None:
 
 def test_costs_show_the_formula_with_its_numbers(headrace: Commands) -> None:
     done = headrace("explain", QUERY, "--costs")
-    assert "cost = ri · (I + E) + rn · N + rO · CO = " in done.out
+    assert "cost = ri · (I + E) + rn · N + rl · Ph / 2 + rO · CO = " in done.out
     document = json.loads(headrace("explain", QUERY, "--costs", "-f", "json").out)
     assert set(document["costs"]) == {str(n["id"]) for n in document["plan"]["nodes"]}
 

@@ -90,9 +90,18 @@ def test_the_states_of_a_bounded_path_hold_the_pairs_of_its_prefixes() -> None:
     model = CostModel("saturating", constants=C)
     path = s_path(regex.concat([a, b, a]))
     prefix = model.characteristics(Path(regex.concat([a, b])), (A, B))
-    rate, population = tree_nodes(model, path, OUT, (A, B))
-    assert isclose(rate, A.arrival_rate + prefix.arrival_rate + OUT.arrival_rate)
-    assert isclose(population, A.population + prefix.population + OUT.population)
+    nodes = tree_nodes(model, path, OUT, (A, B))
+    assert isclose(nodes.rate, A.arrival_rate + prefix.arrival_rate + OUT.arrival_rate)
+    assert isclose(nodes.labels, A.arrival_rate + prefix.arrival_rate), "one follows each prefix"
+    assert isclose(nodes.population, A.population + prefix.population + OUT.population)
+
+
+def test_each_label_behind_a_node_is_looked_up() -> None:
+    model = CostModel("saturating", constants=C)
+    one, two = s_path(regex.plus(a)), s_path(regex.plus(regex.alternation([a, b])))
+    assert tree_nodes(model, one, OUT, (A, B)).labels == OUT.arrival_rate
+    assert tree_nodes(model, two, OUT, (A, B)).labels == 2 * OUT.arrival_rate
+    assert model.cost(two, OUT, (A, B)) - model.cost(one, OUT, (A, B)) == 10 * 7 / 2
 
 
 def test_path_of_some_sources_grows_their_share_of_the_trees() -> None:
@@ -127,7 +136,7 @@ def test_a_path_of_pairs_pays_for_all_pairs_that_it_reaches_but_emits_its_result
     path, reached = pair_path(regex.plus(a)), model.characteristics(Path(regex.plus(a)), (A,))
     edge = 4 * 7 + 12 * 5 + 2 * 13 * (1 + reached.population / 60)
     pair = 2 * (5 + 11 * log2(B.population)) + 2 * 7
-    node = 3 * 7 + 3 * 5
+    node = 2.5 * 7 + 3 * 5 + 7 / 2
     expected = 2 * edge + 4 * pair + reached.arrival_rate * (node + 7) + 10 * 2
     assert isclose(model.cost(path, OUT, (A, B)), expected, rel_tol=1e-12)
 
