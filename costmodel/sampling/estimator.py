@@ -125,12 +125,10 @@ class Sampler:
         population, rate = sampled.population, sampled.rate
         both = zip(sampled.distinct, estimate.distinct, strict=True)
         distinct = tuple([formula if own == inf else own for own, formula in both])
-        if not population and sampled.standard_error:
-            # The sampled values have no row, others may have some.
-            return replace(estimate, on_sample=OnSample(relation))
         if not population:
-            # There is less than one row in all instants.
-            population = min(estimate.population, 0.5 / len(self.points.moments))
+            # There is less than one row in all instants, if all values were counted.
+            most = sampled.unseen or 0.5 / len(self.points.moments)
+            population = min(estimate.population, most)
             rate = estimate.arrival_rate * population / (estimate.population or 1.0)
             distinct = estimate.distinct
         distinct = tuple([min(d, max(population, 1.0)) for d in distinct])
@@ -285,8 +283,12 @@ class Sampler:
         held = np.where(last, weights, 0.0)
         population = float(held.sum())
         if not population:
+            # The next value of n + 1 has a row with a probability of 1 / (n + 1), roughly.
+            all_values = len(drawn) == len(values)
+            likely = float(snapshot.weights[values].sum()) / (len(drawn) + 1)
             nothing = (0.0,) * width(relation)
-            return Sampled(0.0, 0.0, nothing, float(len(drawn) < len(values)), 1.0)
+            unseen = 0.0 if all_values else likely
+            return Sampled(0.0, 0.0, nothing, float(not all_values), 1.0, unseen)
         of_values = np.bincount(place, held, len(drawn))
         whole = len(drawn) == len(values)
         error = 0.0 if whole else float(np.std(of_values, ddof=1)) * sqrt(len(drawn)) / population

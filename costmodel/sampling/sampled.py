@@ -17,6 +17,8 @@ class Sampled:
             not counted.
         standard_error: of the population, as a part of it; 0 if all rows were counted.
         repeats: the rows that a join or union emits for each different row.
+        unseen: the most rows that are likely where the sampled values have none; 0 if all values
+            were counted.
     """
 
     population: float
@@ -24,6 +26,7 @@ class Sampled:
     distinct: tuple[float, ...]
     standard_error: float
     repeats: float
+    unseen: float = 0.0
 
 
 def chained(first: Sampled, last: Sampled, common: Sampled) -> Sampled | None:

@@ -230,8 +230,8 @@ def test_plans_counts_and_ranks(headrace: Commands) -> None:
     assert document["cost_bound"] == document["plans"][-1]["cost"]
     assert document["plans"][0]["difference"] is None
     assert document["plans"][1]["difference"] == {
-        "kind": "operator",
-        "text": "SEMI_JOIN over (c2a⋈c2q), (a2q⋈c2a) instead of (c2q⋈c2a)⋈(a2q⋈c2a)",
+        "kind": "path",
+        "text": "S_PATH a2q·^c2a instead of a2q⋈c2a",
     }  # fmt: skip
 
 

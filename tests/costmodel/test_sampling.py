@@ -21,7 +21,7 @@ from headrace.costmodel import CostModel
 from headrace.costmodel.sampling.arrays import FOREVER, Ints
 from headrace.costmodel.sampling.building import relation_of
 from headrace.costmodel.sampling.drawing import draw
-from headrace.costmodel.sampling.estimator import STEPS, Sampler, sampler_of
+from headrace.costmodel.sampling.estimator import FEW_VALUES, STEPS, Sampler, sampler_of
 from headrace.costmodel.sampling.evaluation import Evaluation
 from headrace.costmodel.sampling.parts import overlapping, parts_of, reach
 from headrace.costmodel.sampling.relations import (
@@ -256,6 +256,22 @@ def test_a_condition_that_the_sample_does_not_decide_leaves_the_formula() -> Non
     shown = relation_of(Pattern(((0, 1, 2), (1, 3)), (0, 2)), [Wide(A, ("p",)), B])
     assert shown is not None
     assert built.estimate(shown) is None, "p is in the output, and has no values"
+
+
+def test_few_rows_are_likely_where_no_sampled_value_has_one() -> None:
+    catalog = catalog_of(uniform(5), uniform(6))
+    sample = catalog.samples["s"]
+    ones = replace(sample, properties={"p": pa.array([1] * len(sample.ts))})
+    catalog = replace(catalog, samples={"s": ones})
+    built = sampler_of(catalog, (*A.scans, *B.scans), checking=checking(catalog))
+    assert built is not None
+    pattern = FilteredPattern(((0, 1, 2), (1, 3, 4)), (0, 3), Predicate("c2 <> c4"))
+    relation = relation_of(pattern, [Wide(A, ("p",)), Wide(B, ("p",))])
+    assert relation is not None
+    found = built.estimate(relation)
+    assert found is not None
+    assert (found.population, found.standard_error) == (0, 1), "some values were not looked at"
+    assert 0 < found.unseen < 60 / FEW_VALUES
 
 
 @pytest.mark.parametrize("name", RELATIONS)

@@ -67,7 +67,7 @@ def test_example_queries_have_the_golden_documents(path: Path) -> None:
 
 
 def test_a_plan_kept_as_written_says_so() -> None:
-    query = "Answer(x, y) <- x a2q/c2a/c2q y.\nWINDOW 7d"
+    query = "Answer(x, y) <- x a2q/c2q/c2a y.\nWINDOW 7d"
     planned = optimize(PlanRequest(query, catalog=CATALOG))
     found = planned.optimization
     assert found.plan == found.canonical_plan
