@@ -305,16 +305,14 @@ def _(
 ) -> Applied:
     if model.kind == "thesis":
         return _s_path(model, path, output, inputs)
-    *edges, wanted = inputs
-    pairs = reached(model, path, tuple(edges))
-    rate, n, _ = path_inputs(model, path, tuple(edges))
-    nodes = tree_nodes(model, path, pairs, tuple(edges))
+    edges, wanted = inputs[:-1], inputs[-1]
+    pairs = reached(model, path, edges)
+    rate, n, _ = path_inputs(model, path, edges)
+    nodes = tree_nodes(model, path, pairs, edges)
     rates = nodes.rate, nodes.labels, wanted.arrival_rate, pairs.arrival_rate
     populations = pairs.population, wanted.population
     formula = formulas.PATH_OF_PAIRS if n > 1 else formulas.PATH_OF_PAIRS_OF_ONE
-    return formula, (
-        rate, new_edges(tuple(edges)), *rates, *populations, n, output.arrival_rate
-    )  # fmt: skip
+    return formula, (rate, new_edges(edges), *rates, *populations, n, output.arrival_rate)
 
 
 @COSTS.add(physical.SimplePath)

@@ -87,7 +87,8 @@ class Coster(MemoListener):
         self._placed.clear()
 
     def forget(self) -> None:
-        """Drops the choices of all groups; those of single expressions and estimates stay."""
+        """Drops the choices of all groups; those of single expressions, also as placed, and
+        estimates stay."""
         self._choices.clear()
 
     # -- estimates and costs ----------------------------------------------------------------

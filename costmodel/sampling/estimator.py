@@ -281,16 +281,13 @@ class Sampler:
         versions, weights = rows.versions, of_drawn[place]
         last = versions.replaced == FOREVER
         held = np.where(last, weights, 0.0)
-        population = float(held.sum())
+        population, whole = float(held.sum()), len(drawn) == len(values)
         if not population:
-            # The next value of n + 1 has a row with a probability of 1 / (n + 1), roughly.
-            all_values = len(drawn) == len(values)
+            # Another value has a row with a probability of 1 / (n + 1), roughly.
             likely = float(snapshot.weights[values].sum()) / (len(drawn) + 1)
             nothing = (0.0,) * width(relation)
-            unseen = 0.0 if all_values else likely
-            return Sampled(0.0, 0.0, nothing, float(not all_values), 1.0, unseen)
+            return Sampled(0.0, 0.0, nothing, float(not whole), 1.0, 0.0 if whole else likely)
         of_values = np.bincount(place, held, len(drawn))
-        whole = len(drawn) == len(values)
         error = 0.0 if whole else float(np.std(of_values, ddof=1)) * sqrt(len(drawn)) / population
         distinct = tuple(
             inf

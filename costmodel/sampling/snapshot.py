@@ -171,7 +171,7 @@ class Snapshot:
 
     def different(self, edges: Edges) -> float:
         """The different pairs of the valid edges for each valid edge, in a mean over time."""
-        valid = float(self.weights[self._valid(edges).sources].sum())
+        valid = sum([float(self.weights[self.valid(s).sources].sum()) for s in edges.scans])
         degrees = self.pairs_of_edges(edges, False).adjacency.degrees
         # A product of matrices would start threads, which take more time than the sum.
         return float((degrees * self.weights).sum()) / valid if valid else 1.0

@@ -109,7 +109,7 @@ class ListColumn:
     """A list that RETURN gives, and that clauses before only hand on.
 
     Attributes:
-        value: the list as a value of rules; None for a list that is no column.
+        value: what rules compute the list by; None for relationships, which no column has.
         members: what its members are, if that is known.
         of_nodes: whether it has the nodes of a path.
     """
