@@ -14,7 +14,7 @@ model knows nothing of the memo.
 100.0
 """
 
-from . import operator_costs, operator_estimates
+from . import operator_costs, operator_estimates, path_costs
 from .characteristics import Characteristics
 from .constants import Assumptions, Constants
 from .formula import Explanation, Formula
@@ -32,4 +32,5 @@ __all__ = [
     "Formula",
     "operator_costs",
     "operator_estimates",
+    "path_costs",
 ]

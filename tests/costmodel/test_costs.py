@@ -19,7 +19,8 @@ from headrace.algebra.predicate import Predicate
 from headrace.catalog import default_catalog
 from headrace.costmodel import COSTS, Assumptions, Characteristics, Constants, CostModel, formulas
 from headrace.costmodel.model import Kind
-from headrace.costmodel.operator_costs import minimal_states, path_inputs, row_width
+from headrace.costmodel.operator_costs import row_width
+from headrace.costmodel.path_costs import minimal_states, path_inputs
 from headrace.costmodel.tree_nodes import tree_nodes
 
 C = Constants(
