@@ -28,7 +28,7 @@ from .arrays import FOREVER, Floats, Ints
 from .building import relation_of
 from .drawing import draw
 from .evaluation import Evaluation
-from .parts import is_choice, is_search, overlapping, parts_of
+from .parts import is_choice, is_search, one_way, overlapping, parts_of
 from .properties import Checking, codes_of, undecided
 from .relations import (
     Edges,
@@ -62,7 +62,7 @@ STEPS = 400_000
 SHARE = 8
 """An estimate takes at most the remaining steps divided by this."""
 FEWEST_STEPS = 12_000
-"""The fewest steps of an estimate: with less, most of them would end without a result."""
+"""The fewest steps of an estimate of joined edges: with less, most would end without a result."""
 WORTHWHILE = 4
 """How many times as many values as the first sample the second has at least, unless it has all."""
 
@@ -211,9 +211,15 @@ class Sampler:
         """The sample's estimate of a relation; None if it takes too many steps or has no window."""
         if relation not in self._known:
             begun, before = perf_counter(), self.seconds
-            self._known[relation] = self._estimate(relation)
+            turned = one_way(relation)
+            if turned == relation:
+                sampled = self._estimate(relation)
+                self.estimated += sampled is not None
+            else:
+                other = self.estimate(turned)
+                sampled = other and replace(other, distinct=other.distinct[::-1])
+            self._known[relation] = sampled
             self.seconds = before + perf_counter() - begun
-            self.estimated += self._known[relation] is not None
         return self._known[relation]
 
     def _estimate(self, relation: Relation) -> Sampled | None:
@@ -224,14 +230,14 @@ class Sampler:
         held = self.catalog.samples
         if any(codes_of(held[s], name) is None for s, name in properties_read(relation)):
             return None
+        if any(part != relation and self.estimate(part) is None for part in parts_of(relation)):
+            # The evaluation would take more steps than that of the part did.
+            return None
         return self._counted(relation) or self._chained(relation)
 
     def _counted(self, relation: Relation) -> Sampled | None:
         """The estimate from the rows of some values; None if they take too many steps."""
-        if any(part != relation and self.estimate(part) is None for part in parts_of(relation)):
-            # The evaluation would take more steps than that of the part did.
-            return None
-        if self.steps.left < SHARE * FEWEST_STEPS:
+        if self.steps.left < SHARE * FEWEST_STEPS and not isinstance(relation, Edges):
             return None
         own = Steps(self.steps.left // SHARE)
         try:

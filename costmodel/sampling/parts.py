@@ -36,6 +36,19 @@ def reach(expression: Regex, inputs: Sequence[Relation]) -> Relation:
     return Reach(whole, tuple(numbered))
 
 
+def one_way(relation: Relation) -> Relation:
+    """Of a path and its inverse one, so that both have one estimate; any other relation itself."""
+    if not isinstance(relation, Reach):
+        return relation
+    inverse = reach(regex.inverse(relation.regex), relation.inputs)
+    if not isinstance(inverse, Reach):
+        return inverse
+    own, other = regex.sort_key(relation.regex), regex.sort_key(inverse.regex)
+    if own == other:
+        own, other = tuple(map(str, relation.inputs)), tuple(map(str, inverse.inputs))
+    return relation if own <= other else inverse
+
+
 def concatenation(path: Reach) -> Join | None:
     """A path as a join of all but its last part with its last part; None if a part may be empty."""
     match path.regex:
@@ -51,12 +64,50 @@ def concatenation(path: Reach) -> Join | None:
             return None
 
 
+def path_of(relation: Relation) -> Relation | None:
+    """The path of edges that a relation is; None if it is another one.
+
+    A join is a path if its inputs are paths, one behind the other from the first variable of its
+    output to the second one.
+    """
+    match relation:
+        case Edges():
+            return relation
+        case Reach(expression, inputs):
+            steps = expression
+        case Join(bindings, (begin, end), inputs, None):
+            joined = _behind(bindings, begin, end)
+            if joined is None:
+                return None
+            steps = joined
+        case _:
+            return None
+    paths = [path for path in map(path_of, inputs) if path is not None]
+    return reach(steps, paths) if len(paths) == len(inputs) else None
+
+
+def _behind(bindings: Sequence[tuple[int, ...]], begin: int, end: int) -> Regex | None:
+    """The inputs of a join in their order from one variable to another; None if there is none."""
+    left = dict(enumerate(bindings))
+    steps: list[Regex] = []
+    at = begin
+    while left:
+        here = [k for k, binding in left.items() if at in binding]
+        if len(here) != 1 or at == end or len(set(left[here[0]])) != 2:
+            return None
+        source, target, *_ = left.pop(here[0])
+        steps.append(Symbol(here[0], inverse=at == target))
+        at = target if at == source else source
+    return regex.concat(steps) if at == end else None
+
+
 def overlapping(path: Relation) -> tuple[Relation, Relation, Relation] | None:
     """All but the last part of a path, all but the first, and the path that both have in common.
 
-    None of a path of less than three parts, or where what they have in common may be empty.
+    A join of edges and paths one after the other is a path too. None of a path of less than three
+    parts, or where what they have in common may be empty.
     """
-    match path:
+    match path_of(path):
         case Reach(regex.Concat(parts), inputs) if len(parts) > 2:
             between = regex.concat(parts[1:-1])
             if regex.nullable(between):

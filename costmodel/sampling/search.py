@@ -17,8 +17,9 @@ from .snapshot import Snapshot
 CELLS = 1 << 19
 """The most entries of the table of a search of several sources, and of a table that is kept:
 sources times states times vertices."""
-CELLS_PER_STEP = 64
-"""The entries of a table that count as a step: a larger one is slower to read and write."""
+CELLS_PER_STEP = 512
+"""The entries of a table that count as a step: in a large one, those that a search reads are in no
+cache."""
 ROUND = 400
 """The steps of a round of a search, beside the edges that it reads."""
 

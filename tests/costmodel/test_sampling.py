@@ -21,9 +21,15 @@ from headrace.costmodel import CostModel
 from headrace.costmodel.sampling.arrays import FOREVER, Ints
 from headrace.costmodel.sampling.building import relation_of
 from headrace.costmodel.sampling.drawing import draw
-from headrace.costmodel.sampling.estimator import FEW_VALUES, STEPS, Sampler, sampler_of
+from headrace.costmodel.sampling.estimator import (
+    FEW_VALUES,
+    FEWEST_STEPS,
+    STEPS,
+    Sampler,
+    sampler_of,
+)
 from headrace.costmodel.sampling.evaluation import Evaluation
-from headrace.costmodel.sampling.parts import overlapping, parts_of, reach
+from headrace.costmodel.sampling.parts import one_way, overlapping, parts_of, path_of, reach
 from headrace.costmodel.sampling.relations import (
     Edges,
     Either,
@@ -343,6 +349,55 @@ def test_shorter_paths_that_overlap_estimate_a_longer_one() -> None:
     assert found.population == pytest.approx(whole.population, rel=0.4)
     assert found.rate == pytest.approx(whole.rate, rel=0.5)
     assert chained(replace(first, population=0.0), last, common) is None
+
+
+def test_joins_one_behind_the_other_are_a_path() -> None:
+    inner = Join(((1, 0), (1, 2)), (0, 2), (A, B))
+    path = path_of(Join(((0, 1), (2, 1)), (0, 2), (inner, A)))
+    steps = [regex.Symbol(0, inverse=True), regex.Symbol(1), regex.Symbol(0, inverse=True)]
+    assert path == reach(regex.concat(steps), (A, B))
+
+
+@pytest.mark.parametrize(
+    "join",
+    [
+        Join(((0, 1), (1, 2)), (0, 1), (A, B)),
+        Join(((0, 1), (1, 2), (1, 3)), (0, 2), (A, B, A)),
+        Join(((0, 1), (0, 1)), (0, 1), (A, B)),
+        Join(((0, 1), (1, 1), (1, 2)), (0, 2), (A, B, A)),
+        Join(((0, 1), (1, 2)), (0, 1, 2), (A, B)),
+        Join(((0, 1), (1, 2)), (0, 2), (A, B), Predicate.columns_equal(0, 1)),
+    ],
+)
+def test_other_joins_are_no_path(join: Join) -> None:
+    assert path_of(join) is None
+
+
+def test_a_path_and_its_inverse_have_one_estimate() -> None:
+    known = sampler(catalog_of(uniform(3), uniform(4)))
+    path = reach(regex.concat([regex.Symbol(0), regex.plus(regex.Symbol(1))]), (A, B))
+    assert isinstance(path, Reach)
+    inverse = reach(regex.inverse(path.regex), path.inputs)
+    assert one_way(path) == one_way(inverse)
+    estimate, other = known.estimate(path), known.estimate(inverse)
+    assert estimate is not None
+    assert other is not None
+    assert known.estimated == 2, "the path, and the closure in it"
+    assert other == replace(estimate, distinct=estimate.distinct[::-1])
+
+
+def test_the_last_steps_still_estimate_what_takes_few() -> None:
+    """A path of three steps follows from its parts, of which the last steps count the edges."""
+    known = sampler(catalog_of(uniform(3, 40, 60), uniform(4, 40, 60)))
+    path = reach(regex.concat([regex.Symbol(0), regex.Symbol(1), regex.Symbol(0)]), (A, B))
+    shorter = overlapping(path)
+    assert shorter is not None
+    for part in shorter[:2]:
+        known.estimate(part)
+    known.steps.take(known.steps.left - FEWEST_STEPS)
+    assert known.estimate(B) is not None
+    known.steps.take(known.steps.left)
+    assert known.estimate(path) is not None
 
 
 @pytest.mark.parametrize(
