@@ -89,7 +89,8 @@ def types_of(name: str, arguments: Sequence[frozenset[ColumnType]]) -> frozenset
     if gives == "numeric":
         return numeric_types(arguments)
     if gives == "list":
-        found = frozenset[ColumnType]().union(*arguments)
+        members = [arguments[place] for place in results_of(name, len(arguments))]
+        found = frozenset[ColumnType]().union(*members)
         return frozenset(LISTS[kind] for kind in LISTS if kind in found) or _OF_NOTHING
     if gives != "joined":
         return frozenset({gives})
@@ -111,6 +112,8 @@ def kinds_of(name: str, arguments: int) -> tuple[Kind, ...]:
     """The kinds of the arguments that a function takes."""
     if name == CASE_WHEN:
         return (*("boolean", "any") * (arguments // 2), "any")
+    if name == LIST_WHERE:
+        return ("boolean", "any") * (arguments // 2)
     if name == MAP_OF:
         return tuple(("string", "any")[place % 2] for place in range(arguments))
     takes = FUNCTIONS[name].takes
@@ -118,7 +121,10 @@ def kinds_of(name: str, arguments: int) -> tuple[Kind, ...]:
 
 
 def results_of(name: str, arguments: int) -> tuple[int, ...]:
-    """The arguments of a function of a joined type that may be its result."""
+    """The arguments of a function of a joined type that may be its result, or of those of a list
+    that may be its members."""
+    if name == LIST_WHERE:
+        return (*range(1, arguments, 2),)
     if name == CASE_WHEN:
         return (*range(1, arguments, 2), arguments - 1)
     return tuple(range(arguments))
@@ -273,6 +279,7 @@ CASE_WHEN: Final = "CASE_WHEN"
 FIRST_NOT_NULL: Final = "FIRST_NOT_NULL"
 NULL_VALUE: Final = "NULL_VALUE"
 LIST_OF: Final = "LIST_OF"
+LIST_WHERE: Final = "LIST_WHERE"
 MAP_OF: Final = "MAP_OF"
 NESTED: Final = "NESTED"
 
@@ -289,6 +296,7 @@ LENIENT: Final = frozenset(
         FIRST_NOT_NULL,
         NULL_VALUE,
         LIST_OF,
+        LIST_WHERE,
         MAP_OF,
     }
 )
@@ -301,6 +309,7 @@ LENIENT: Final = frozenset(
 - ``FIRST_NOT_NULL`` is the first argument that is not null.
 - ``NULL_VALUE()`` is null.
 - ``LIST_OF`` is the JSON text of the list of its arguments, as the lists of paths are.
+- ``LIST_WHERE(test, value, ...)`` is the list of the values after a test that is true.
 - ``MAP_OF(key, value, ...)`` is the JSON text of a map, and null without one of its keys; a last
   key without a value is left out.
 
@@ -395,6 +404,7 @@ FUNCTIONS: Final[Mapping[str, Function]] = MappingProxyType(
         "AS_DEGREES": _number(math.degrees),
         "AS_RADIANS": _number(math.radians),
         LIST_OF: _of("a", "list", None, 0, MOST_ARGUMENTS),
+        LIST_WHERE: _of("a", "list", None, 2, 2 * MOST_ARGUMENTS),
         MAP_OF: _of("a", "string", None, 2, MOST_ARGUMENTS),
         NESTED: _of("t", "strings", _nested),
         "PLANE_DISTANCE": _of("nnnn", "number", _plane_distance),

@@ -276,7 +276,7 @@ def null_without(value: Value, missing: Set[int]) -> bool:
             return True
         case Call(functions.IS_NOT_NULL | functions.ALL_TRUE | functions.ANY_TRUE):
             return False
-        case Call(functions.LIST_OF):
+        case Call(functions.LIST_OF | functions.LIST_WHERE):
             return False
         case Call(functions.MAP_OF, parts):
             pairs = zip(parts[::2], parts[1::2], strict=False)

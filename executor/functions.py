@@ -42,6 +42,8 @@ def called(function: str, parts: Sequence[Evaluated], rows: int) -> Evaluated:
             return Evaluated.null(rows)
         case functions.LIST_OF:
             return _joined("[", [_json(part) for part in parts], "]", rows)
+        case functions.LIST_WHERE:
+            return _kept(parts, rows)
         case functions.MAP_OF:
             pairs = list(zip(parts[::2], parts[1::2], strict=False))
             if any(key.kind != "string" for key, _ in pairs):
@@ -82,6 +84,20 @@ def _joined(start: str, columns: Sequence[Any], end: str, rows: int) -> Evaluate
     items = pc.binary_join_element_wise(*columns, between) if columns else pa.repeat("", rows)
     texts = joined([pa.scalar(start), items, pa.scalar(end)])
     return Evaluated("string", texts, np.ones(rows, np.bool_))
+
+
+def _kept(parts: Sequence[Evaluated], rows: int) -> Evaluated:
+    """The texts of the lists of the values after a test that is true."""
+    comma: Any = pa.scalar(",")
+    nothing: Any = pa.scalar("")
+    texts = [
+        pc.if_else(pa.array(_masks(test, rows)[0]), joined([comma, _json(value)]), nothing)
+        for test, value in zip(parts[::2], parts[1::2], strict=True)
+    ]
+    members = pc.utf8_slice_codeunits(joined(texts), 1)  # without the first comma
+    return Evaluated(
+        "string", joined([pa.scalar("["), members, pa.scalar("]")]), np.ones(rows, np.bool_)
+    )
 
 
 def _chosen(parts: Sequence[Evaluated], rows: int) -> Evaluated:

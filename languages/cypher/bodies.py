@@ -18,9 +18,9 @@ from ..query.disjoint_sets import DisjointSets
 from ..query.predicates import first_free
 from ..query.regular_query import Condition, Negation, OptionalPart, Output, Rule
 from . import errors
+from .leaves import Name
 from .program import Choices, Program, reading
 from .scope import Bound, Edge, Members, Node, Path, Value
-from .syntax import Name
 
 Column = tuple[str, Output]
 """The name of a column, and its value."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from ..parsing.emit import EmitText
 from ..parsing.windows import Length
 from ..query.atoms import Location
-from .syntax import Expression, Name, Part
+from .leaves import Name
+from .syntax import Expression, Part
 
 
 @dataclass(frozen=True, slots=True)

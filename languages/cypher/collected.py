@@ -15,10 +15,10 @@ from . import errors
 from .bodies import Body
 from .clauses import Item, Unwind
 from .expression_text import expression_text
+from .leaves import Variable as VariableText
 from .program import reading
 from .scope import Members, Node, Value
 from .syntax import Call, Expression, InList
-from .syntax import Variable as VariableText
 from .values import value_of
 
 

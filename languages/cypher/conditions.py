@@ -29,36 +29,42 @@ from .blocks import Block
 from .bodies import Body
 from .collected import list_of, require_member
 from .expression_text import expression_text
+from .functions import matched, text_test
+from .leaves import HasLabels, Literal, Property, Quantifier, TextTest
+from .leaves import Variable as VariableText
 from .members import of_members
 from .patterns import add
 from .program import Choices, alternatives, reading
-from .scope import Edge, ListColumn, Node, Path, Value
+from .scope import Edge, Member, Node, Path, Value
 from .syntax import (
+    Access,
     And,
     Call,
     Case,
+    Comprehension,
     Exists,
     Expression,
-    Filtered,
-    HasLabels,
+    Indexed,
     InList,
-    Literal,
-    Mapped,
     Not,
     NullTest,
     Or,
     Part,
     Pattern,
-    Property,
     Quantified,
-    Quantifier,
+    Reduced,
     TextComparison,
-    TextTest,
 )
 from .syntax import Comparison as ComparisonText
 from .syntax import Node as NodeText
-from .syntax import Variable as VariableText
-from .values import beside_members, in_turn, matched, members, text_test, value_of
+from .values import (
+    beside_members,
+    in_turn,
+    lists_alike,
+    lists_of,
+    value_of,
+    with_kept,
+)
 from .variables import edge_of
 from .walking import with_parts
 
@@ -127,7 +133,7 @@ def decided(body: Body, of: Expression) -> Expression:
             return Literal(_decide(body, of), of.at)
         case InList() if list_of(body, of.members) is not None:
             return Literal(_decide(body, of), of.at)
-        case Quantified() | Filtered() | Mapped():
+        case Quantified() | Comprehension() | Reduced():
             return of
     return with_parts(of, lambda part: decided(body, part))
 
@@ -163,18 +169,23 @@ def _quantified(body: Body, of: Quantified, *, positive: bool) -> None:
     one = of.quantifier is Quantifier.SINGLE
     wanted = positive != (of.quantifier is Quantifier.NONE)
     if not one and positive == (of.quantifier is not Quantifier.ANY):
-        for _ in in_turn(body, of):
-            hold(body, of.condition, positive=wanted)
+        for _, member in in_turn(body, of):
+            if member.kept is None:
+                hold(body, of.condition, positive=wanted)
+            else:
+                _require(body, _if_kept(body, of, member, positive=wanted), positive=True)
         return
-    if body.counted or not _has_pattern(body, of.condition) or (one and not positive):
+    known = lists_of(body).known(of.members)
+    is_value = not known.is_whole or not _has_pattern(body, of.condition)
+    if body.counted or is_value or (one and not positive):
         _require(body, condition_of(body, of), positive=positive)
         return
-    several = len(members(body, of.members))
+    several = len(known.members)
     if not several:
         body.conditions.append(FALSE)
         return
     chosen = body.pick(several)
-    for place in in_turn(body, of):
+    for place, _ in in_turn(body, of):
         if place == chosen:
             hold(body, of.condition, positive=wanted)
         elif one:
@@ -256,12 +267,13 @@ def condition_of(body: Body, of: Expression) -> Condition:
         case InList() if list_of(body, of.members) is not None:
             return TRUE if _decide(body, of) else FALSE
         case InList():
-            tests = tuple(
-                Comparison(left, "=", right, of.at) for left, right in beside_members(body, of)
-            )
-            return tests[0] if len(tests) == 1 else Either(tests)
+            tests = [
+                _every([_is_kept(kept, of.at), Comparison(left, "=", right, of.at)])
+                for left, right, kept in beside_members(body, of)
+            ]
+            return tests[0] if len(tests) == 1 else Either(tuple(tests))
         case Quantified(quantifier):
-            each = [condition_of(body, of.condition) for _ in in_turn(body, of)]
+            each = [_of_member(body, of, member) for _, member in in_turn(body, of)]
             return of_members(quantifier, each, _every, _some, _negated)
         case TextComparison(value, TextTest.STARTS, Literal(str() as start)):
             return _begins(value_of(body, value), start, of.at)
@@ -274,13 +286,31 @@ def condition_of(body: Body, of: Expression) -> Condition:
             return TRUE
         case Literal(False):
             return FALSE
-        case Property() | Call() | Case() | Literal(None):
+        case Property() | Call() | Case() | Indexed() | Reduced() | Access() | Literal(None):
             return _is_true(value_of(body, of), of.at)
         case VariableText(name) if isinstance(body.bound(name), Value):
             return _is_true(value_of(body, of), of.at)
         case Exists() | HasLabels():
             return TRUE if _decide(body, of) else FALSE
     raise errors.NOT_CONDITION.error(of.at, expression_text(of))
+
+
+def _of_member(body: Body, of: Quantified, member: Member) -> Condition:
+    """The condition of a member of a list that may not have it."""
+    if member.kept is None:
+        return condition_of(body, of.condition)
+    return _is_true(with_kept(of.quantifier, member, value_of(body, of.condition)), of.at)
+
+
+def _if_kept(body: Body, of: Quantified, member: Member, *, positive: bool) -> Condition:
+    """The condition of a member, or its negation, where the list has the member."""
+    test = condition_of(body, of.condition)
+    held = test if positive else _negated(test)
+    return _some([_negated(_is_kept(member.kept, of.at)), held])
+
+
+def _is_kept(kept: rq.Value | None, at: Location) -> Condition:
+    return TRUE if kept is None else _is_true(kept, at)
 
 
 def _every(parts: Sequence[Condition]) -> Condition:
@@ -301,6 +331,9 @@ def _compared(body: Body, of: ComparisonText) -> Condition:
     tests: list[Condition] = []
     sides: tuple[rq.Value, rq.Value]
     for left, sign, right in zip(of.values, of.signs, of.values[1:], strict=False):
+        if (alike := lists_alike(body, left, sign, right)) is not None:
+            tests.append(_is_true(alike, left.at))
+            continue
         if sign.text not in SIGNS:
             sides = value_of(body, left), value_of(body, right)
             tests.append(_is_true(matched(*sides, sign.at), left.at))
@@ -315,6 +348,8 @@ def _compared(body: Body, of: ComparisonText) -> Condition:
 
 
 def _is_true(value: rq.Value, at: Location) -> Condition:
+    if isinstance(value, scalar.Literal) and isinstance(value.value, bool):
+        return TRUE if value.value else FALSE
     return Comparison(value, "=", scalar.Literal(True), at)
 
 
@@ -344,7 +379,7 @@ def null_test(body: Body, value: Expression, is_null: bool) -> Condition:
     """Whether a value is null, or not."""
     bound = body.bound(value.name) if isinstance(value, VariableText) else None
     is_there = isinstance(bound, Node | Edge | Path) and not bound.optional
-    if is_there or isinstance(bound, ListColumn):
+    if is_there or lists_of(body).named(value) is not None:
         return FALSE if is_null else TRUE
     if isinstance(bound, Node) and not is_null:
         return Comparison(Variable(bound.variable), "=", Variable(bound.variable), value.at)

@@ -6,7 +6,8 @@ from typing import Final
 
 from . import errors
 from .expression_text import expression_text
-from .syntax import Call, Computed, Expression, ListOf, Literal
+from .leaves import Literal
+from .syntax import Call, Computed, Expression, ListOf
 
 LONGEST: Final = 1_000
 """The most members of a list that a function of constants gives."""
@@ -20,7 +21,7 @@ def written_out(of: Expression) -> Expression:
     """
     if not isinstance(of, Call) or of.distinct:
         return of
-    match of.function.text.lower(), [_constant(part) for part in of.arguments]:
+    match of.function.text.lower(), [constant(part) for part in of.arguments]:
         case "range", [int(start), int(end), *steps] if len(steps) < 2:
             step = steps[0] if steps else 1
             if not isinstance(step, int) or step == 0:
@@ -35,8 +36,8 @@ def written_out(of: Expression) -> Expression:
     return ListOf(tuple(Literal(one, of.at) for one in members), of.at)
 
 
-def _constant(of: Expression) -> object:
-    """The value of a constant; None for another expression."""
+def constant(of: Expression) -> object:
+    """The value of a constant; None for another expression, and for a truth value."""
     match of:
         case Literal(bool()):
             return None

@@ -14,14 +14,9 @@ from ..query.atoms import EdgeAtom, Location, Variable
 from ..query.regular_query import Rule, Value
 from . import errors
 from .clauses import Item, Projection
-from .syntax import (
-    Direction,
-    Name,
-    Node,
-    Pattern,
-    Relationship,
-)
-from .syntax import Variable as VariableText
+from .leaves import Direction, Name
+from .leaves import Variable as VariableText
+from .syntax import Node, Pattern, Relationship
 
 _ENDS = (Variable("x"), Variable("y"))
 

@@ -10,9 +10,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from .clauses import Item, Match, Projection, Unwind, With
+from .leaves import Literal, Variable
 from .lists import named_lists
 from .projections import aggregates, is_aggregated
-from .syntax import Call, Literal, Variable
+from .syntax import Call
 
 
 def with_distinct(

@@ -230,11 +230,21 @@ FILTERED = Fault("E-SYNTAX", "WHERE chooses members of a list", "write [x IN xs 
 MAPPED = Fault(
     "E-SYNTAX", "a list of values has the members of another one", "write [x IN xs | x.name]"
 )
-FILTERED_LIST = later(
-    "a list of chosen members, but for its size where it is collected from an OPTIONAL MATCH "
-    "behind a WITH with DISTINCT or aggregates, whose columns are its keys, is",
-    "count the matches that the condition holds for, as count(CASE WHEN b.age > 3 THEN 1 END)",
+CHOSEN_OF_COLUMN = later(
+    "a list of chosen members or of their values, of a list whose members are not known, is",
+    "collect what is wanted, as collect(CASE WHEN b.age > 3 THEN b.name END)",
 )
+CHOSEN_MEMBERS = later(
+    "a place in a list of chosen members, or comparing it, is",
+    "take its first or last member by head and last, or choose by another condition",
+)
+MIXED_LIST = later(
+    "a list of lists that has other values or deeper lists too is",
+    "return the lists as columns of their own",
+)
+ORDER_OF_LISTS = later("an order of lists is", "compare their members, as xs[0] < ys[0]")
+PLACE = Fault("E-TYPE", "a place in a list is a whole number", "write xs[0] for the first member")
+BOUNDS = later("a slice of a list between other places than numbers is", "write xs[0..3]")
 LIST_OF_VALUES = later(
     "a list behind a WITH whose other columns are not all nodes that are never null is",
     "collect it by nodes, as WITH a, collect(b) AS bs",
@@ -248,7 +258,7 @@ REPEATED_LIST = later(
     "write collect(DISTINCT x), or UNWIND the list right behind its WITH",
 )
 TRUTH_VALUE = later(
-    "all, any, none or single of patterns as a value is",
+    "a pattern or a label in all, any, none or single as a value, or in a list, is",
     "write it in WHERE, joined by AND, OR and NOT with other conditions",
 )
 NOT_CONDITION = Fault(

@@ -4,30 +4,28 @@ from __future__ import annotations
 
 import json
 
+from .leaves import HasLabels, Literal, Parameter, Property, Variable
 from .syntax import (
     Access,
     And,
     Call,
     Case,
     Comparison,
+    Comprehension,
     Computed,
     Exists,
     Expression,
-    Filtered,
-    HasLabels,
+    Indexed,
     InList,
     ListOf,
-    Literal,
     MapOf,
-    Mapped,
     Not,
     NullTest,
     Or,
-    Parameter,
-    Property,
     Quantified,
+    Reduced,
+    Sliced,
     TextComparison,
-    Variable,
 )
 
 
@@ -44,12 +42,20 @@ def expression_text(of: Expression) -> str:
             return f"${name.text}"
         case ListOf(items):
             return f"[{', '.join(map(expression_text, items))}]"
-        case Filtered(variable, members, condition):
+        case Comprehension(variable, members, condition, value):
             inside = f"{variable.text} IN {expression_text(members)}"
-            return f"[{inside} WHERE {expression_text(condition)}]"
-        case Mapped(variable, members, value):
-            inside = f"{variable.text} IN {expression_text(members)}"
-            return f"[{inside} | {expression_text(value)}]"
+            chosen = "" if condition is None else f" WHERE {expression_text(condition)}"
+            given = "" if value is None else f" | {expression_text(value)}"
+            return f"[{inside}{chosen}{given}]"
+        case Indexed(members, place):
+            return f"{_inside(members)}[{expression_text(place)}]"
+        case Sliced(members, start, end):
+            bounds = ("" if bound is None else expression_text(bound) for bound in (start, end))
+            return f"{_inside(members)}[{'..'.join(bounds)}]"
+        case Reduced(result, initial, variable, members, value):
+            first = f"{result.text} = {expression_text(initial)}"
+            each = f"{variable.text} IN {expression_text(members)}"
+            return f"reduce({first}, {each} | {expression_text(value)})"
         case MapOf(values):
             return f"{{{', '.join(f'{key.text}: {expression_text(of)}' for key, of in values)}}}"
         case Access(owner, key):
@@ -96,8 +102,8 @@ def expression_text(of: Expression) -> str:
 def _inside(of: Expression) -> str:
     """The text of an operand, in parentheses where it has operators itself."""
     plain = (
-        Variable | Property | Literal | Parameter | ListOf | Filtered | Mapped | MapOf | Call
-        | Access | Case | HasLabels | Exists | Quantified
+        Variable | Property | Literal | Parameter | ListOf | Comprehension | Indexed | Sliced
+        | Reduced | MapOf | Call | Access | Case | HasLabels | Exists | Quantified
     )  # fmt: skip
     text = expression_text(of)
     return text if isinstance(of, plain) else f"({text})"

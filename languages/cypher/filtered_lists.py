@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 
 from .clauses import Item, Match, Projection, Single, With
 from .expression_text import expression_text
+from .leaves import Name, Variable
 from .lists import Clauses, named_lists
 from .projections import aggregates
-from .syntax import And, Call, Expression, Filtered, Name, Variable, depth_of
+from .syntax import And, Call, Comprehension, Expression, depth_of
 from .walking import (
     everywhere,
     names_everywhere,
@@ -59,16 +60,18 @@ def _count_of(before: Clauses, projection: Projection) -> _Count | None:
     if not sizes or any(size != sizes[0] for size in sizes) or projection.is_star:
         return None
     list_ = _filtered(sizes[0])
+    condition = list_.condition
+    assert condition is not None
     node = _collected(grouped.projection, list_.members)
     own = variables_of_patterns(optional.parts) - {item.name for item in rows.projection.items}
-    hidden = own & names_everywhere(list_.condition) - {list_.variable.text}
+    hidden = own & names_everywhere(condition) - {list_.variable.text}
     if node not in own or hidden:
         return None
     if not _is_of_one_row(rows.projection, optional, grouped.projection):
         return None
-    chosen = renamed_variable(list_.condition, list_.variable.text, node)
+    chosen = renamed_variable(condition, list_.variable.text, node)
     parts = (chosen,) if optional.condition is None else (optional.condition, chosen)
-    condition = And(parts, 1 + max(map(depth_of, parts))) if len(parts) > 1 else chosen
+    both = And(parts, 1 + max(map(depth_of, parts))) if len(parts) > 1 else chosen
     count = Call(Name("count", list_.at), (Variable(Name(node, list_.at)),))
     column = Name(expression_text(sizes[0]), list_.at)
     passed = [Name(item.name, item.value.at) for item in grouped.projection.items]
@@ -78,21 +81,21 @@ def _count_of(before: Clauses, projection: Projection) -> _Count | None:
     def over_count(of: Expression) -> Expression:
         return Variable(column) if of == sizes[0] else with_parts(of, over_count)
 
-    again = replace(optional, condition=condition)
+    again = replace(optional, condition=both)
     return _Count((again, counts), with_parts(projection, over_count))
 
 
 def _is_size(of: Expression) -> bool:
     match of:
-        case Call(function, (Filtered(),)):
+        case Call(function, (Comprehension(condition=condition),)) if condition is not None:
             return function.text.lower() == "size"
     return False
 
 
-def _filtered(size: Expression) -> Filtered:
+def _filtered(size: Expression) -> Comprehension:
     assert isinstance(size, Call)
     (list_,) = size.arguments
-    assert isinstance(list_, Filtered)
+    assert isinstance(list_, Comprehension)
     return list_
 
 

@@ -22,12 +22,13 @@ from ..query.regular_query import Comparison, Either, Rule
 from . import errors
 from .clauses import First, Item, Projection, Single, Sorted, With
 from .expression_text import expression_text
+from .leaves import Name, Property
+from .leaves import Variable as VariableText
 from .lists import Clauses, end_of_scope, replaced_where_passed
 from .program import Program, reading
 from .projections import Closed, aggregates, constants_of
 from .scope import ListColumn, Members, Node
-from .syntax import Call, Expression, MapOf, Name, NullTest, Property, Quantified
-from .syntax import Variable as VariableText
+from .syntax import Call, Expression, MapOf, NullTest, Quantified
 from .walking import changed, everywhere, names_in, with_parts
 
 # -- the syntax tree -------------------------------------------------------------------------

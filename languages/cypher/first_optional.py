@@ -11,6 +11,7 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from .clauses import Item, Match, Projection, Single, Unwind, With
+from .leaves import HasLabels, Property, Variable
 from .projections import aggregates
 from .syntax import (
     And,
@@ -19,13 +20,10 @@ from .syntax import (
     Computed,
     Exists,
     Expression,
-    HasLabels,
     InList,
     NullTest,
     Or,
-    Property,
     TextComparison,
-    Variable,
 )
 from .walking import variables_of_patterns
 

@@ -6,11 +6,14 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from ...algebra import functions
+from ...algebra import functions, regular_texts
 from ...algebra.functions import FUNCTIONS
 from ...algebra.scalar import Literal
 from ..query import regular_query as rq
+from ..query.atoms import Location
 from ..query.regular_query import Computed
+from . import errors
+from .leaves import TextTest
 
 Arguments = Sequence[rq.Value]
 
@@ -139,3 +142,23 @@ def depth_of(value: rq.Value) -> int:
     if not isinstance(value, Computed):
         return 0
     return 1 + max(map(depth_of, value.arguments), default=0)
+
+
+def text_test(test: TextTest, value: rq.Value, part: rq.Value) -> rq.Value:
+    """``value STARTS WITH part`` and the like, as a truth value."""
+    names = {TextTest.STARTS: "TEXT_STARTS", TextTest.ENDS: "TEXT_ENDS"}
+    return Computed(names.get(test, "TEXT_CONTAINS"), (value, part))
+
+
+def matched(value: rq.Value, expression: rq.Value, at: Location) -> rq.Value:
+    """``value =~ expression``, as a truth value.
+
+    Raises:
+        QueryError: E-TYPE for a text that is not a valid regular expression.
+    """
+    if isinstance(expression, Literal) and isinstance(expression.value, str):
+        reason = regular_texts.fault(expression.value)
+        if reason is not None:
+            fault = errors.NO_EXPRESSION
+            raise fault.because(f"{fault.reason}: {reason}", "").error(at, expression.value)
+    return Computed("TEXT_MATCHES", (value, expression))

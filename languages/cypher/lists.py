@@ -15,18 +15,8 @@ from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from .clauses import Item, Match, Projection, Single, Unwind, With
-from .syntax import (
-    And,
-    Call,
-    Expression,
-    HasLabels,
-    Name,
-    NullTest,
-    Property,
-    Quantified,
-    Variable,
-    depth_of,
-)
+from .leaves import HasLabels, Name, Property, Variable
+from .syntax import And, Call, Expression, NullTest, Quantified, depth_of
 from .values import AGGREGATES
 from .walking import changed, everywhere, names_in, with_parts
 

@@ -8,9 +8,10 @@ from typing import TypeVar
 from . import errors
 from .bodies import Body
 from .functions import NULL
+from .leaves import Quantifier
 from .path_tests import is_of_nodes, path_of
 from .scope import Edge, Node, Path, Value
-from .syntax import Expression, Quantifier
+from .syntax import Expression
 
 Truth = TypeVar("Truth")
 

@@ -13,8 +13,8 @@ from ..query import regular_query as rq
 from ..query.atoms import Location
 from ..query.regular_query import Computed
 from . import errors
+from .leaves import Literal as LiteralText
 from .syntax import Expression, MapOf
-from .syntax import Literal as LiteralText
 
 TIMES: Final = ("datetime", "localdatetime", "date")
 DIFFERENCES: Final = ("duration.between", "duration.inseconds", "duration.indays")

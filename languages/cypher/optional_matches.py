@@ -16,9 +16,9 @@ from .blocks import Block
 from .bodies import Body, optional_scope
 from .conditions import match_block, require_match
 from .functions import NULL
+from .leaves import Name
 from .program import Choices
 from .scope import Value
-from .syntax import Name
 from .walking import variables_of_patterns
 
 

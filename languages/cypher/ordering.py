@@ -14,8 +14,9 @@ from ..query.regular_query import Limit
 from . import errors
 from .clauses import Item, Projection, Sorted
 from .expression_text import expression_text
+from .leaves import HasLabels, Literal, Name, Property, Variable
 from .program import Program
-from .syntax import Call, Exists, Expression, HasLabels, Literal, Name, Property, Variable
+from .syntax import Call, Exists, Expression
 from .values import AGGREGATES
 from .walking import names_in, with_parts
 

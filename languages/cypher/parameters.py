@@ -9,7 +9,8 @@ from ..query.atoms import Location
 from ..query.errors import QueryError, listed
 from . import errors
 from .clauses import Query
-from .syntax import Expression, ListOf, Literal, Parameter
+from .leaves import Literal, Parameter
+from .syntax import Expression, ListOf
 from .walking import with_parts
 
 

@@ -14,19 +14,8 @@ from typing import Any
 
 from ..query.shortest_paths import NODES, RELATIONSHIPS, VALUES
 from .clauses import Match, Projection, Unwind, With
-from .syntax import (
-    And,
-    Call,
-    Direction,
-    Expression,
-    Name,
-    Not,
-    Part,
-    Quantified,
-    Quantifier,
-    Relationship,
-    Variable,
-)
+from .leaves import Direction, Name, Quantifier, Variable
+from .syntax import And, Call, Expression, Not, Part, Quantified, Relationship
 from .walking import names_in, parts_of
 
 LISTS = (NODES, RELATIONSHIPS)

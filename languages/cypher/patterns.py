@@ -18,20 +18,11 @@ from ..query.regular_query import Comparison, Rule
 from . import errors
 from .blocks import Block
 from .bodies import Body
+from .leaves import Direction, Hops, Name, Quantifier, Shortest
 from .path_tests import is_of_nodes, repeats, shares
 from .program import Choices, alternatives
 from .scope import Edge, Node, Path, Steps
-from .syntax import (
-    Direction,
-    Expression,
-    Hops,
-    Name,
-    Part,
-    Quantified,
-    Quantifier,
-    Relationship,
-    Shortest,
-)
+from .syntax import Expression, Part, Quantified, Relationship
 from .syntax import Node as NodeText
 from .values import compared_with
 

@@ -25,7 +25,7 @@ from ..query.errors import QueryError
 from ..query.predicates import first_free
 from ..query.regular_query import LabelSet, Leaf, Missing, Negated, Property, Rule
 from .errors import NoRowsError
-from .syntax import Name
+from .leaves import Name
 
 MOST_ALTERNATIVES: Final = 64
 """The largest number of rules that stand for the clauses between two WITH."""

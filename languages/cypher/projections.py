@@ -23,22 +23,15 @@ from .collected import collected, list_of, passed_on
 from .conditions import TRUE, decided, null_test
 from .expression_text import expression_text
 from .functions import NULL
-from .list_columns import is_nested, list_column, nested_value
+from .known_lists import Lists, is_list
+from .leaves import HasLabels, Name, Property
+from .leaves import Variable as VariableText
+from .list_columns import is_nested, list_value, nested_value
 from .lists import columns_of_lists
 from .ordering import limit_of
 from .program import Choices, reading
-from .scope import Bound, Edge, ListColumn, Node, Path, Value
-from .syntax import (
-    Call,
-    Exists,
-    Expression,
-    HasLabels,
-    ListOf,
-    Mapped,
-    Name,
-    Property,
-)
-from .syntax import Variable as VariableText
+from .scope import Bound, Edge, KnownList, ListColumn, Node, Path, Value
+from .syntax import Call, Exists, Expression
 from .values import AGGREGATES, point_of, value_of
 from .variables import edge_of, presence_of
 from .walking import parts_of, with_parts
@@ -147,7 +140,7 @@ def renamed(body: Body, projection: Projection) -> dict[str, Bound]:
         if item.alias is None and not isinstance(item.value, VariableText):
             raise errors.NO_ALIAS.error(item.value.at, item.text)
         point = None if known else point_of(body, item.value)
-        list_ = None if known or point else list_column(body, item.value)
+        list_ = None if known or point else Lists(body, value_of).named(item.value)
         scope[item.name] = known or point or list_ or Value(value_of(body, item.value))
     return scope
 
@@ -300,12 +293,8 @@ def _output(body: Body, item: Item) -> Output:
 
 def _value(body: Body, of: Expression) -> rq.Value:
     """The value of a column, which may be a list."""
-    list_ = list_column(body, of)
-    if list_ is None:
-        return value_of(body, of)
-    if list_.value is None:
-        raise errors.LISTS.error(of.at, expression_text(of))
-    return list_.value
+    list_ = list_value(body, of)
+    return value_of(body, of) if list_ is None else list_
 
 
 def _aggregate(body: Body, of: Call) -> Output:
@@ -338,11 +327,16 @@ def _later(body: Body, item: Item, name: str) -> Bound:
     if isinstance(known, Node) and not known.optional:
         return Node(name, known.labels)
     if any(True for _ in aggregates(item.value)):
-        is_list = _collects(item.value) or isinstance(item.value, ListOf | Mapped)
-        return ListColumn(Variable(name)) if is_list else Value(Variable(name))
-    if (list_ := list_column(body, item.value)) is not None:
-        return ListColumn(Variable(name), of_nodes=list_.of_nodes)
+        has_list = _collects(item.value) or is_list(item.value)
+        return ListColumn(Variable(name)) if has_list else Value(Variable(name))
+    if (list_ := Lists(body, value_of).named(item.value)) is not None:
+        of_nodes = list_.of_nodes if isinstance(list_, ListColumn) else _has_nodes(list_)
+        return ListColumn(Variable(name), of_nodes)
     return Value(Variable(name))
+
+
+def _has_nodes(list_: KnownList) -> bool:
+    return all(isinstance(member.bound, Node) for member in list_.members)
 
 
 def _collects(of: Expression) -> bool:

@@ -19,9 +19,10 @@ from ..query.atoms import Location
 from .clauses import From, Item, Match, Projection, Query, Single, Sorted, Unwind, With
 from .constructed import projections
 from .expression_text import expression_text
-from .reading_expressions import first_of, word_of
-from .reading_patterns import Patterns, Where
-from .syntax import Expression, Name, Part
+from .leaves import Name
+from .reading_expressions import Where, first_of, word_of
+from .reading_patterns import Patterns
+from .syntax import Expression, Part
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,32 +13,27 @@ from ..parsing.tokens import location_of, name_of, nested, number, string
 from ..query.atoms import Location
 from ..query.errors import QueryError
 from . import errors
+from .leaves import HasLabels, Literal, Name, Parameter, Property, Quantifier, TextTest, Variable
 from .syntax import (
     Access,
     And,
     Call,
     Case,
     Comparison,
+    Comprehension,
     Computed,
     Expression,
-    Filtered,
-    HasLabels,
+    Indexed,
     InList,
     ListOf,
-    Literal,
     MapOf,
-    Mapped,
-    Name,
     Not,
     NullTest,
     Or,
-    Parameter,
-    Property,
     Quantified,
-    Quantifier,
+    Reduced,
+    Sliced,
     TextComparison,
-    TextTest,
-    Variable,
     depth_of,
     nesting_of,
 )
@@ -66,6 +61,28 @@ class Labels:
 
 
 @dataclass(frozen=True, slots=True)
+class Where:
+    """A condition after WHERE."""
+
+    condition: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class _Mapped:
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
 class _When:
     test: Expression
     value: Expression
@@ -78,6 +95,9 @@ class _Otherwise:
 
 class Expressions(Transformer[Token, Any]):
     """One method for each rule of expressions."""
+
+    def where(self, parts: list[Expression]) -> Where:
+        return Where(parts[0])
 
     def either(self, parts: list[Expression]) -> Expression:
         return Or(tuple(parts), _deeper(parts))
@@ -168,22 +188,49 @@ class Expressions(Transformer[Token, Any]):
         bracket, *items = parts
         return ListOf(tuple(items), location_of(bracket), _nested(items))
 
-    def filtered(self, parts: list[Any]) -> Expression:
-        bracket, values, condition = parts
-        at = location_of(bracket)
-        match values:
-            case InList(Variable(variable), members):
-                depth = _nested((members, condition), at)
-                return Filtered(variable, members, condition, at, depth)
-        raise errors.FILTERED.error(at, "[")
+    def mapped(self, parts: list[Expression]) -> _Mapped:
+        return _Mapped(parts[0])
 
-    def mapped(self, parts: list[Any]) -> Expression:
-        bracket, values, value = parts
+    def comprehension(self, parts: list[Any]) -> Expression:
+        bracket, values, *rest = parts
         at = location_of(bracket)
+        where, mapped = first_of(rest, Where), first_of(rest, _Mapped)
+        condition = None if where is None else where.condition
+        value = None if mapped is None else mapped.value
         match values:
             case InList(Variable(variable), members):
-                return Mapped(variable, members, value, at, _nested((members, value), at))
-        raise errors.MAPPED.error(at, "[")
+                inside = [part for part in (members, condition, value) if part is not None]
+                depth = _nested(inside, at)
+                return Comprehension(variable, members, condition, value, at, depth)
+        raise (errors.FILTERED if value is None else errors.MAPPED).error(at, "[")
+
+    def indexed(self, parts: list[Any]) -> Expression:
+        members, _, place = parts
+        return Indexed(members, place, members.at, _nested((members, place)))
+
+    def slice_start(self, parts: list[Expression]) -> _Start:
+        return _Start(parts[0])
+
+    def slice_end(self, parts: list[Expression]) -> _End:
+        return _End(parts[0])
+
+    def sliced(self, parts: list[Any]) -> Expression:
+        members, _, *bounds = parts
+        start, end = first_of(bounds, _Start), first_of(bounds, _End)
+        inside = [members, *(bound.value for bound in bounds)]
+        return Sliced(
+            members,
+            None if start is None else start.value,
+            None if end is None else end.value,
+            members.at,
+            _nested(inside),
+        )
+
+    def reduced(self, parts: list[Any]) -> Expression:
+        word, _, result, _, initial, variable, _, members, mapped = parts
+        at, value = location_of(word), mapped.value
+        depth = _nested((initial, members, value), at)
+        return Reduced(word_of(result), initial, word_of(variable), members, value, at, depth)
 
     def map_of(self, parts: list[Any]) -> Expression:
         bracket, *words = parts

@@ -12,28 +12,9 @@ from lark import Token
 from ..parsing.tokens import location_of, repeats
 from ..query.atoms import Location
 from . import errors
-from .reading_expressions import Expressions, Labels, first_of, word_of
-from .syntax import (
-    Direction,
-    Exists,
-    Expression,
-    Hops,
-    Name,
-    Node,
-    NullTest,
-    Parameter,
-    Part,
-    Pattern,
-    Relationship,
-    Shortest,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Where:
-    """A condition after WHERE."""
-
-    condition: Expression
+from .leaves import Direction, Hops, Name, Parameter, Shortest
+from .reading_expressions import Expressions, Labels, Where, first_of, word_of
+from .syntax import Exists, Expression, Node, NullTest, Part, Pattern, Relationship
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +35,6 @@ class _Shortest:
 
 class Patterns(Expressions):
     """One method for each rule of patterns."""
-
-    def where(self, parts: list[Expression]) -> Where:
-        return Where(parts[0])
 
     def part(self, parts: list[Any]) -> Part:
         *named, pattern = parts

@@ -106,17 +106,41 @@ class Members:
 
 @dataclass(frozen=True, slots=True)
 class ListColumn:
-    """A list that RETURN gives, and that clauses before only hand on.
+    """A list that RETURN gives, and that clauses before only hand on: its members are not known.
 
     Attributes:
-        value: what rules compute the list by; None for relationships, which no column has.
-        members: what its members are, if that is known.
+        value: what rules compute the list by.
         of_nodes: whether it has the nodes of a path.
     """
 
-    value: rq.Value | None
-    members: tuple[Bound, ...] | None = None
+    value: rq.Value
     of_nodes: bool = False
 
 
-Bound = Node | Edge | Path | Value | Point | Members | ListColumn
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member of a list.
+
+    Attributes:
+        bound: what it is.
+        kept: the truth value of whether the list has it, which is never null; None if it has it in
+            each row.
+    """
+
+    bound: Bound
+    kept: rq.Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownList:
+    """A list of which a rule knows all members that it may have."""
+
+    members: tuple[Member, ...]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it has all of its members in each row."""
+        return all(member.kept is None for member in self.members)
+
+
+Bound = Node | Edge | Path | Value | Point | Members | ListColumn | KnownList

@@ -8,76 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from enum import Enum
 
-from ...algebra.scalar import Scalar
 from ..query.atoms import Location
-
-
-@dataclass(frozen=True, slots=True)
-class Name:
-    """A word of the query; equality ignores the place."""
-
-    text: str
-    at: Location = field(compare=False)
-
+from .leaves import (
+    Direction,
+    HasLabels,
+    Hops,
+    Literal,
+    Name,
+    Parameter,
+    Property,
+    Quantifier,
+    Shortest,
+    TextTest,
+    Variable,
+)
 
 # -- expressions ----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Variable:
-    """A variable as a value."""
-
-    name: Name
-
-    @property
-    def at(self) -> Location:
-        """The place in the text."""
-        return self.name.at
-
-
-@dataclass(frozen=True, slots=True)
-class Property:
-    """``owner.key``; ``more`` are further keys, which only maps have."""
-
-    owner: Name
-    key: Name
-    more: tuple[Name, ...] = ()
-
-    @property
-    def at(self) -> Location:
-        """The place in the text."""
-        return self.owner.at
-
-
-@dataclass(frozen=True, slots=True)
-class Literal:
-    """A string, a number, a truth value, or null."""
-
-    value: Scalar | None
-    at: Location = field(compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """``$name``."""
-
-    name: Name
-
-    @property
-    def at(self) -> Location:
-        """The place in the text."""
-        return self.name.at
-
-
-@dataclass(frozen=True, slots=True)
-class ListOf:
-    """``[item, ...]``."""
-
-    items: tuple[Expression, ...]
-    at: Location = field(compare=False)
-    depth: int = field(compare=False, default=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,14 +123,6 @@ class InList:
         return self.value.at
 
 
-class TextTest(Enum):
-    """How two strings are compared."""
-
-    STARTS = "STARTS WITH"
-    ENDS = "ENDS WITH"
-    CONTAINS = "CONTAINS"
-
-
 @dataclass(frozen=True, slots=True)
 class TextComparison:
     """``value STARTS WITH part``, and its like; ``at`` is the place of the words."""
@@ -207,19 +146,6 @@ class NullTest:
     def at(self) -> Location:
         """The place in the text."""
         return self.value.at
-
-
-@dataclass(frozen=True, slots=True)
-class HasLabels:
-    """``x:Person:Student`` as a condition."""
-
-    name: Name
-    labels: tuple[Name, ...]
-
-    @property
-    def at(self) -> Location:
-        """The place in the text."""
-        return self.name.at
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,13 +200,13 @@ class Not:
     depth: int = field(compare=False)
 
 
-class Quantifier(Enum):
-    """Of how many members of a list a condition has to be true."""
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    """``[item, ...]``."""
 
-    ALL = "all"
-    ANY = "any"
-    NONE = "none"
-    SINGLE = "single"
+    items: tuple[Expression, ...]
+    at: Location = field(compare=False)
+    depth: int = field(compare=False, default=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,20 +222,63 @@ class Quantified:
 
 
 @dataclass(frozen=True, slots=True)
-class Filtered:
-    """``[variable IN members WHERE condition]``."""
+class Comprehension:
+    """``[variable IN members WHERE condition | value]``.
+
+    Attributes:
+        variable: the name of each member.
+        members: the list whose members it has.
+        condition: which of them it has; None for all.
+        value: the value that it has of each; None for the member itself.
+        at: the place in the text.
+        depth: how deep the parts nest.
+    """
 
     variable: Name
     members: Expression
-    condition: Expression
+    condition: Expression | None
+    value: Expression | None
     at: Location = field(compare=False)
     depth: int = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Mapped:
-    """``[variable IN members | value]``."""
+class Indexed:
+    """``list[place]``, of which places below 0 count from the end."""
 
+    members: Expression
+    place: Expression
+    at: Location = field(compare=False)
+    depth: int = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Sliced:
+    """``list[start..end]``; None for a bound that is left out."""
+
+    members: Expression
+    start: Expression | None
+    end: Expression | None
+    at: Location = field(compare=False)
+    depth: int = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Reduced:
+    """``reduce(result = initial, variable IN members | value)``.
+
+    Attributes:
+        result: the name of the result so far.
+        initial: the result of no members.
+        variable: the name of each member.
+        members: the list.
+        value: the result with one member more.
+        at: the place in the text.
+        depth: how deep the parts nest.
+    """
+
+    result: Name
+    initial: Expression
     variable: Name
     members: Expression
     value: Expression
@@ -323,28 +292,11 @@ Condition = (
 )  # fmt: skip
 """The expressions that are true, false or null."""
 Expression = (
-    Variable | Property | Literal | Parameter | ListOf | Filtered | Mapped | MapOf | Call
-    | Access | Computed | Case | Condition
+    Variable | Property | Literal | Parameter | ListOf | Comprehension | Indexed | Sliced | Reduced
+    | MapOf | Call | Access | Computed | Case | Condition
 )  # fmt: skip
 
 # -- patterns -------------------------------------------------------------------------------
-
-
-class Direction(Enum):
-    """The direction of a relationship in a pattern."""
-
-    RIGHT = "->"
-    LEFT = "<-"
-    EITHER = "--"
-
-
-@dataclass(frozen=True, slots=True)
-class Hops:
-    """``*least..most``; ``most`` None is unbounded."""
-
-    least: int
-    most: int | None
-    at: Location = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,13 +343,6 @@ class Pattern:
     def steps(self) -> Iterator[tuple[Node, Relationship, Node]]:
         """Each relationship with the nodes before and after it in the text."""
         return zip(self.nodes, self.relationships, self.nodes[1:], strict=False)
-
-
-class Shortest(Enum):
-    """Which of the paths between two nodes a pattern chooses."""
-
-    ONE = "shortestPath"
-    ALL = "allShortestPaths"
 
 
 @dataclass(frozen=True, slots=True)

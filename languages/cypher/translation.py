@@ -25,14 +25,14 @@ from .distinct_rows import with_distinct
 from .filtered_lists import without_filtered_lists
 from .first_of_groups import first_of_groups, with_first_rows, with_order_columns
 from .first_optional import with_first_match
+from .leaves import Name
+from .leaves import Variable as VariableText
 from .lists import lists_taken_apart, without_lists
 from .optional_matches import match_optionally, null_in
 from .ordering import with_keys
 from .path_tests import paths_read, paths_returned
 from .program import Choices, Program, alternatives, reading
 from .projections import Closed, are_apart, close, closes, computes, counts, is_aggregated, renamed
-from .syntax import Name
-from .syntax import Variable as VariableText
 from .unwinding import unwind
 
 _LATEST: Final = "latest"

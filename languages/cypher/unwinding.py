@@ -7,6 +7,8 @@ list that a WITH collects is one atom.
 
 from __future__ import annotations
 
+from ...algebra import scalar
+from ..query.regular_query import Comparison
 from . import errors
 from .bodies import Body
 from .clauses import Unwind
@@ -14,11 +16,10 @@ from .collected import list_of, unwind_list
 from .conditions import FALSE
 from .expression_text import expression_text
 from .functions import NULL
-from .members import on_path
+from .leaves import Literal
 from .path_tests import path_of
 from .scope import Value
-from .syntax import Literal
-from .values import members_of, value_of
+from .values import lists_of
 
 
 def unwind(body: Body, clause: Unwind) -> None:
@@ -37,15 +38,15 @@ def unwind(body: Body, clause: Unwind) -> None:
     path = path_of(list_)
     if path is not None and body.bound(path) == Value(NULL):
         raise errors.UNWOUND_NOTHING.without_rows(list_.at, expression_text(list_))
-    if (of_path := on_path(body, list_)) is not None:
-        if not of_path:
-            raise errors.UNWOUND_NOTHING.without_rows(list_.at, expression_text(list_))
-        body.scope[name.text] = of_path[body.pick(len(of_path))]
-        return
-    members = members_of(list_)
-    if isinstance(list_, Literal) or not members:  # null and [] have no members, and give no row
+    is_null = list_ == Literal(None, list_.at)
+    members = () if is_null else lists_of(body).known(list_).members
+    if not members and path is not None:
+        raise errors.UNWOUND_NOTHING.without_rows(list_.at, expression_text(list_))
+    if not members:  # null and [] have no members, and give no row
         body.conditions.append(FALSE)
         body.scope[name.text] = Value(NULL)
         return
     member = members[body.pick(len(members))]
-    body.scope[name.text] = Value(value_of(body, member))
+    body.scope[name.text] = member.bound
+    if member.kept is not None:
+        body.conditions.append(Comparison(member.kept, "=", scalar.Literal(True), list_.at))

@@ -2,50 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
-from ...algebra import functions, regular_texts, scalar
+from ...algebra import functions, scalar
 from ...algebra.scalar import DEEPEST_VALUE
 from ..parsing.tokens import SIGNS
 from ..query import regular_query as rq
-from ..query.atoms import Location, Variable
+from ..query.atoms import Variable
 from ..query.regular_query import Comparison
 from . import errors, moments
 from .bodies import Body
-from .constant_lists import written_out
 from .expression_text import expression_text
-from .functions import NULL, called, computed, depth_of
-from .members import of_members, on_path
+from .functions import NULL, called, computed, depth_of, matched, text_test
+from .known_lists import ELEMENTS, Lists, both, is_list
+from .leaves import HasLabels, Literal, Name, Parameter, Property, Quantifier
+from .leaves import Variable as VariableText
+from .members import of_members
 from .path_tests import is_of_nodes, path_of
-from .scope import Bound, Edge, Node, Path, Point, Value
+from .scope import Edge, Member, Node, Path, Point
 from .syntax import (
     Access,
     And,
     Call,
     Case,
+    Comprehension,
     Computed,
     Exists,
     Expression,
-    Filtered,
-    HasLabels,
+    Indexed,
     InList,
     ListOf,
-    Literal,
     MapOf,
-    Mapped,
-    Name,
     Not,
     NullTest,
     Or,
-    Parameter,
-    Property,
     Quantified,
+    Reduced,
+    Sliced,
     TextComparison,
-    TextTest,
 )
 from .syntax import Comparison as ComparisonText
-from .syntax import Variable as VariableText
-from .variables import edge_of, function_of, of_end, part_of, property_of, variable_value
+from .variables import OF_ONE, edge_of, function_of, of_end, part_of, property_of, variable_value
 
 DISTANCES = ("distance", "point.distance")
 AGGREGATES = {
@@ -91,19 +89,25 @@ def _value(body: Body, of: Expression) -> rq.Value:
             raise errors.NO_VALUE.error(name.at, f"${name.text}")
         case ListOf(_, at):
             raise errors.LISTS.error(at, "[")
-        case Mapped(_, _, _, at):
-            raise errors.LISTS.error(at, expression_text(of))
-        case Filtered(_, _, _, at):
-            raise errors.FILTERED_LIST.error(at, expression_text(of))
+        case Comprehension() | Sliced():
+            raise errors.LISTS.error(of.at, expression_text(of))
+        case Indexed():
+            return _chosen(body, of, lambda name: _value(body, name))
+        case Reduced():
+            return lists_of(body).reduced(of)
         case MapOf(_, at):
             raise errors.MAP_VALUE.error(at, expression_text(of))
         case Computed(function, arguments):
+            if is_list(of):
+                raise errors.LISTS.error(of.at, expression_text(of))
             return computed(function, [_value(body, part) for part in arguments])
         case Call():
             return _called(body, of)
         case Access(owner, key):
             if (property_ := of_end(body, owner, key, expression_text(of))) is not None:
                 return property_
+            if lists_of(body).choices(owner) is not None:
+                return _chosen(body, owner, lambda n: property_of(body, Property(n.name, key)))
             return part_of(body, _value(body, owner), key, expression_text(of))
         case Case():
             return _case(body, of)
@@ -112,6 +116,19 @@ def _value(body: Body, of: Expression) -> rq.Value:
             | And() | Or() | Not() | Quantified()
         ):  # fmt: skip
             return _test(body, of)
+
+
+def lists_of(body: Body) -> Lists:
+    """The lists of a body."""
+    return Lists(body, value_of)
+
+
+def _chosen(body: Body, of: Expression, value: Callable[[VariableText], rq.Value]) -> rq.Value:
+    """A value of a member of a list."""
+    lists = lists_of(body)
+    choices = lists.choices(of)
+    assert choices is not None
+    return lists.of_choices(of, choices, value)
 
 
 def _case(body: Body, of: Case) -> rq.Value:
@@ -141,17 +158,22 @@ def _test(body: Body, of: Expression) -> rq.Value:
         case Or(parts):
             return _connected(of, functions.ANY_TRUE, [_value(body, part) for part in parts])
         case ComparisonText(values, signs):
-            sides = [_value(body, value) for value in values]
-            pairs = zip(sides, signs, sides[1:], strict=False)
-            tests = [_compared(left, sign, right) for left, sign, right in pairs]
+            pairs = zip(values, signs, values[1:], strict=False)
+            tests = [_compared(body, left, sign, right) for left, sign, right in pairs]
             return _connected(of, functions.ALL_TRUE, tests)
         case InList(value):
             if (edge := edge_of(body, value)) is not None:
                 raise errors.EDGE_COLUMN.error(value.at, edge)
-            tests = [_call(functions.EQUAL, *pair) for pair in beside_members(body, of)]
+            tests = [
+                both(kept, _call(functions.EQUAL, left, right))
+                for left, right, kept in beside_members(body, of)
+            ]
             return _connected(of, functions.ANY_TRUE, tests)
         case Quantified(quantifier):
-            tests = [_value(body, of.condition) for _ in in_turn(body, of)]
+            tests = [
+                with_kept(quantifier, member, _value(body, of.condition))
+                for _, member in in_turn(body, of)
+            ]
             return of_members(
                 quantifier,
                 tests,
@@ -163,7 +185,8 @@ def _test(body: Body, of: Expression) -> rq.Value:
             return text_test(test, _value(body, value), _value(body, part))
         case NullTest(value, is_null):
             bound = body.bound(value.name) if isinstance(value, VariableText) else None
-            if isinstance(bound, Node | Edge | Path) and not bound.optional:
+            is_there = isinstance(bound, Node | Edge | Path) and not bound.optional
+            if is_there or lists_of(body).named(value) is not None:
                 return scalar.Literal(not is_null)
             known = _call(functions.IS_NOT_NULL, _value(body, value))
             return _call(functions.LOGICAL_NOT, known) if is_null else known
@@ -178,7 +201,10 @@ def _connected(of: Expression, function: str, tests: Sequence[rq.Value]) -> rq.V
     return tests[0] if len(tests) == 1 else _call(function, *tests)
 
 
-def _compared(left: rq.Value, sign: Name, right: rq.Value) -> rq.Value:
+def _compared(body: Body, one: Expression, sign: Name, other: Expression) -> rq.Value:
+    if (alike := lists_alike(body, one, sign, other)) is not None:
+        return alike
+    left, right = _value(body, one), _value(body, other)
     match SIGNS.get(sign.text):
         case None:
             return matched(left, right, sign.at)
@@ -196,76 +222,67 @@ def _compared(left: rq.Value, sign: Name, right: rq.Value) -> rq.Value:
             return _call(functions.AT_MOST, right, left)
 
 
-def text_test(test: TextTest, value: rq.Value, part: rq.Value) -> rq.Value:
-    """``value STARTS WITH part`` and the like, as a truth value."""
-    names = {TextTest.STARTS: "TEXT_STARTS", TextTest.ENDS: "TEXT_ENDS"}
-    return _call(names.get(test, "TEXT_CONTAINS"), value, part)
-
-
-def matched(value: rq.Value, expression: rq.Value, at: Location) -> rq.Value:
-    """``value =~ expression``, as a truth value.
+def lists_alike(body: Body, one: Expression, sign: Name, other: Expression) -> rq.Value | None:
+    """Whether two lists are equal, or different; None if either is no list.
 
     Raises:
-        QueryError: E-TYPE for a text that is not a valid regular expression.
+        QueryError: E-LATER for other comparisons of lists.
     """
-    if isinstance(expression, scalar.Literal) and isinstance(expression.value, str):
-        reason = regular_texts.fault(expression.value)
-        if reason is not None:
-            fault = errors.NO_EXPRESSION
-            raise fault.because(f"{fault.reason}: {reason}", "").error(at, expression.value)
-    return _call("TEXT_MATCHES", value, expression)
+    lists = lists_of(body)
+    sides = lists.named(one), lists.named(other)
+    if sides[0] is None or sides[1] is None:
+        return None
+    if SIGNS.get(sign.text) not in ("=", "<>"):
+        raise errors.ORDER_OF_LISTS.error(sign.at, sign.text)
+    equal = lists.equal(lists.known(one), lists.known(other), one)
+    return equal if SIGNS[sign.text] == "=" else _call(functions.LOGICAL_NOT, equal)
 
 
-def members_of(members: Expression) -> tuple[Expression, ...]:
-    """The members of a list that is written out.
+def beside_members(body: Body, of: InList) -> list[tuple[rq.Value, rq.Value, rq.Value | None]]:
+    """The value of ``value IN members`` beside each member, and whether the list has that member.
 
     Raises:
         QueryError: E-LATER for other lists, E-TYPE for a value that is not a list.
     """
-    match written_out(members):
-        case ListOf(items):
-            return items
-        case Literal(None):
-            return (members,)
-        case Literal():
-            raise errors.NO_MEMBERS.error(members.at, expression_text(members))
-    raise errors.LISTS.error(members.at, expression_text(members))
-
-
-def beside_members(body: Body, of: InList) -> list[tuple[rq.Value, rq.Value]]:
-    """The value of ``value IN members`` beside each member; they are equal if it is that member."""
-    of_path = on_path(body, of.members)
-    if of_path is None:
-        left = value_of(body, of.value)
-        return [(left, value_of(body, member)) for member in members_of(of.members)]
-    if is_of_nodes(of.members):
-        left = value_of(body, of.value)
-        return [(left, Variable(node.variable)) for node in of_path if isinstance(node, Node)]
+    lists = lists_of(body)
+    if of.members == Literal(None, of.at):
+        return [(_value(body, of.value), NULL, None)]
+    members = lists.known(of.members).members
     edge = edge_of(body, of.value)
-    if edge is None:
+    edges = [member for member in members if isinstance(member.bound, Edge)]
+    is_of_edges = bool(edges) or _is_of_relationships(of.members)
+    if is_of_edges != (edge is not None) or len(edges) not in (0, len(members)):
+        if edge is not None:
+            raise errors.EDGE_COLUMN.error(of.value.at, edge)
         raise errors.OTHER_MEMBER.error(of.value.at, expression_text(of.value))
-    return [(Variable(edge), Variable(one.name)) for one in of_path if isinstance(one, Edge)]
+    if edge is not None:
+        pairs = [(one.bound, one.kept) for one in members]
+        return [(Variable(edge), Variable(e.name), k) for e, k in pairs if isinstance(e, Edge)]
+    left = _value(body, of.value)
+    return [(left, lists.value(one.bound, of.members), one.kept) for one in members]
 
 
-def members(body: Body, list_: Expression) -> Sequence[Bound]:
-    """What the members of a list are, which is written out or those of a path.
+def _is_of_relationships(list_: Expression) -> bool:
+    return path_of(list_) is not None and not is_of_nodes(list_)
+
+
+def in_turn(body: Body, of: Quantified) -> Iterator[tuple[int, Member]]:
+    """Binds the variable of ``all`` and its like to each member of the list in turn; gives their
+    numbers.
 
     Raises:
         QueryError: E-LATER for other lists, E-TYPE for a value that is not a list.
     """
-    if isinstance(list_, Literal):
-        raise errors.NO_MEMBERS.error(list_.at, expression_text(list_))
-    of_path = on_path(body, list_)
-    if of_path is not None:
-        return of_path
-    return [Value(value_of(body, member)) for member in members_of(list_)]
+    return lists_of(body).in_turn(of.variable, of.members)
 
 
-def in_turn(body: Body, of: Quantified) -> Iterator[int]:
-    """Binds the variable of ``all`` and its like to each member of the list in turn."""
-    for place, member in enumerate(members(body, of.members)):
-        with body.naming(of.variable, member):
-            yield place
+def with_kept(quantifier: Quantifier, member: Member, test: rq.Value) -> rq.Value:
+    """The test of a member of a list that may not have it."""
+    if member.kept is None:
+        return test
+    if quantifier is Quantifier.ALL:
+        return _call(functions.ANY_TRUE, _call(functions.LOGICAL_NOT, member.kept), test)
+    return both(member.kept, test)
 
 
 def _called(body: Body, of: Call) -> rq.Value:
@@ -285,16 +302,33 @@ def _called(body: Body, of: Call) -> rq.Value:
         raise errors.POINT.error(of.at, text)
     if path_of(of) is not None:
         raise errors.LISTS.error(of.at, text)
-    if function == "size" and len(of.arguments) == 1:
-        of_path = on_path(body, of.arguments[0])
-        if of_path is not None:
-            return scalar.Literal(len(of_path))
+    if len(of.arguments) == 1 and (of_list := _of_list(body, of, function)) is not None:
+        return of_list
     if len(of.arguments) == 1 and (found := function_of(body, of, function)) is not None:
         return found
     value = called(function, [_value(body, argument) for argument in of.arguments])
     if value is None:
         raise errors.NO_FUNCTION.error(of.at, of.function.text)
     return value
+
+
+def _of_list(body: Body, of: Call, function: str) -> rq.Value | None:
+    """A function of a list or of one of its members; None for another one."""
+    lists, (argument,) = lists_of(body), of.arguments
+    if function in ELEMENTS and lists.choices(of) is not None:
+        return _chosen(body, of, lambda name: _value(body, name))
+    if function in OF_ONE and lists.choices(argument) is not None:
+        return _chosen(body, argument, lambda name: _called(body, replace(of, arguments=(name,))))
+    list_ = lists.named(argument)
+    if list_ is None or function == "count":
+        return None
+    match function:
+        case "size" | "length":
+            return lists.size(lists.known(argument), argument)
+        case "isempty":
+            size = lists.size(lists.known(argument), argument)
+            return _call(functions.EQUAL, size, scalar.Literal(0))
+    raise errors.LISTS.error(of.at, expression_text(of))
 
 
 def _moment(body: Body, of: Call, function: str, text: str) -> rq.Value:

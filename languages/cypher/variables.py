@@ -11,14 +11,17 @@ from . import errors, moments
 from .bodies import Body
 from .expression_text import expression_text
 from .functions import NULL
-from .scope import Edge, ListColumn, Members, Node, Path, Point, Value
-from .syntax import Call, Expression, Name, Property
-from .syntax import Variable as VariableText
+from .leaves import Name, Property
+from .leaves import Variable as VariableText
+from .scope import Edge, KnownList, ListColumn, Members, Node, Path, Point, Value
+from .syntax import Call, Expression
 
 IDENTITIES = ("id", "elementid")
 """The functions of the identifier of a node."""
 _ENDS = {"startnode": 0, "endnode": 1}
 _OF_PATTERNS = {*IDENTITIES, LENGTH, "type"}
+OF_ONE = frozenset({*IDENTITIES, *_ENDS, "type"})
+"""The functions of a node or a relationship."""
 TIME = "ts"
 """The property of all relationships of streams that is their time."""
 
@@ -56,7 +59,7 @@ def property_of(body: Body, of: Property) -> rq.Value:
             return NULL if value == NULL else part_of(body, value, of.key, text)
         case Point():
             raise errors.POINT.error(of.at, text)
-        case Members() | ListColumn():
+        case Members() | ListColumn() | KnownList():
             raise errors.LISTS.error(of.at, text)
 
 
@@ -110,7 +113,7 @@ def variable_value(body: Body, name: Name) -> rq.Value:
             return value
         case Point():
             raise errors.POINT.error(name.at, name.text)
-        case Members() | ListColumn():
+        case Members() | ListColumn() | KnownList():
             raise errors.LISTS.error(name.at, name.text)
 
 

@@ -6,18 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeGuard, TypeVar, get_args
 
-from .syntax import (
-    Exists,
-    Expression,
-    Filtered,
-    HasLabels,
-    Mapped,
-    Name,
-    Part,
-    Property,
-    Quantified,
-    Variable,
-)
+from .leaves import HasLabels, Name, Property, Variable
+from .syntax import Comprehension, Exists, Expression, Part, Quantified, Reduced
 
 Tree = TypeVar("Tree")
 _EXPRESSIONS: tuple[type, ...] = get_args(Expression)
@@ -99,7 +89,9 @@ def renamed_variable(tree: Tree, old: str, new: str) -> Tree:
 
 def _binds(tree: Any, name: str) -> bool:
     """Whether an expression gives a variable another meaning inside."""
-    return isinstance(tree, Quantified | Filtered | Mapped) and tree.variable.text == name
+    if isinstance(tree, Reduced) and tree.result.text == name:
+        return True
+    return isinstance(tree, Quantified | Comprehension | Reduced) and tree.variable.text == name
 
 
 def with_parts(tree: Tree, change: Callable[[Expression], Expression]) -> Tree:

@@ -130,7 +130,9 @@ def _kind(rule: Rule, name: str, output: Output, read: Mapping[str, _Kind]) -> _
             return _PATH if path in shortest_paths(rule.body) else None
         case Variable(variable):
             return read.get(variable)
-        case Computed(functions.LIST_OF):
+        case Computed(functions.LIST_OF | functions.LIST_WHERE):
+            return _PATH
+        case Computed(functions.NESTED, (Computed(),)):
             return _PATH
         case Computed(functions.NESTED, (Variable(variable),)):
             return read.get(variable)

@@ -106,6 +106,7 @@ def test_the_types_of_results() -> None:
     assert types_of("FIRST_NOT_NULL", (INTEGER, frozenset())) == INTEGER
     assert scalar.types(Call("NULL_VALUE", ()), ()) == frozenset()
     assert types_of("LIST_OF", (INTEGER, TRUTH)) == {"integers", "booleans"}
+    assert types_of("LIST_WHERE", (TRUTH, INTEGER)) == {"integers"}
     assert types_of("LIST_OF", (frozenset(),)) == types_of("LIST_OF", ()) == {"integers"}
     assert scalar.types(Call("TEXT_SIZE", (Literal("a"),)), ()) == INTEGER
 

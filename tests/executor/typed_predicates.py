@@ -197,7 +197,7 @@ OF_ONE = (*TEXTS, "AS_BOOLEAN", "ROUND_UP", "ROUND_DOWN", "ROUND_NEAREST", "SIGN
           "IS_NOT_NULL", "LOGICAL_NOT", "TO_UPPER", "TEXT_LTRIM", "TEXT_RTRIM")  # fmt: skip
 OF_TWO = ("EQUAL", "UNEQUAL", "LESS", "AT_MOST", "ALL_TRUE", "ANY_TRUE", "TEXT_LEFT", "TEXT_RIGHT",
           "TEXT_JOIN", "TEXT_STARTS", "TEXT_ENDS", "TEXT_CONTAINS", "TEXT_PART", "DIVIDE",
-          "MODULO", "LIST_OF", "MAP_OF")  # fmt: skip
+          "MODULO", "LIST_OF", "LIST_WHERE", "MAP_OF")  # fmt: skip
 
 
 EXPRESSIONS = st.sampled_from(["a", "[a-z]1?", "(?i)A.*", ".", "-?\\d+"]).map(literal)

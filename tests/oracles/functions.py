@@ -91,6 +91,9 @@ _LENIENT: Mapping[str, Callable[[list[Any]], Any]] = {
     "NULL_VALUE": lambda values: None,
     "MAP_OF": _map,
     "LIST_OF": _json,
+    "LIST_WHERE": lambda values: _json(
+        [value for test, value in zip(values[::2], values[1::2], strict=True) if test is True]
+    ),
 }
 
 

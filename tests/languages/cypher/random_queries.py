@@ -14,6 +14,7 @@ from tests.languages.cypher.drawing import (
     returned,
 )
 from tests.languages.cypher.random_bodies import Body, Ending, bodies, key_of, keyed, named, truth
+from tests.languages.cypher.random_known_lists import known_lists
 from tests.languages.cypher.random_lists import (
     filtered_lists,
     functions_of_lists,
@@ -248,6 +249,7 @@ ENDINGS: dict[str, tuple[Ending, bool]] = {
     "beside all": (_beside_all, False),
     "count distinct": (_count_distinct, False),
     "lists": (lists, True),
+    "known lists": (known_lists, True),
     "nested lists": (nested_lists, True),
     "lists of groups": (lists_of_groups, True),
     "lists handed on": (handed_on_lists, True),

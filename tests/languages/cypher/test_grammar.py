@@ -9,16 +9,9 @@ from lark.lexer import Lexer
 
 from headrace.languages.cypher.clauses import Match, With
 from headrace.languages.cypher.expression_text import expression_text
+from headrace.languages.cypher.leaves import Direction, Hops, Name, Shortest
 from headrace.languages.cypher.parser import PARSER, tree
-from headrace.languages.cypher.syntax import (
-    Direction,
-    Hops,
-    Name,
-    Part,
-    Pattern,
-    Relationship,
-    Shortest,
-)
+from headrace.languages.cypher.syntax import Part, Pattern, Relationship
 from headrace.languages.query.atoms import Location
 from tests.languages.cypher.examples import PAPER, TRANSLATED
 
