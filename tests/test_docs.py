@@ -23,6 +23,7 @@ from headrace.executor.scans import MOST_FILTERS
 from headrace.executor.spark.session.packages import packages_for_kafka
 from headrace.languages import cypher, parse
 from headrace.languages.cypher import errors as cypher_errors
+from headrace.languages.cypher import unsupported
 from headrace.languages.gcore.errors import LATER, OUTSIDE
 from headrace.languages.gcore.parser import recognizes
 from headrace.languages.query.errors import CODES
@@ -214,12 +215,25 @@ TABLES: dict[tuple[str, str], list[tuple[str, ...]]] = {
         ("what", "code", "reason", "instead"),
         *(
             (f"`{word}`", f"`{f.code}`", _cell(f.reason), _cell(f.hint))
-            for word, f in cypher_errors.OUTSIDE.items()
+            for word, f in unsupported.OUTSIDE.items()
+        ),
+        *(
+            (
+                _cell(form.name),
+                f"`{form.fault.code}`",
+                _cell(form.fault.reason),
+                _cell(form.fault.hint),
+            )
+            for form in unsupported.FORMS
+        ),
+        *(
+            (f"`{name}()`", f"`{f.code}`", _cell(f.reason), _cell(f.hint))
+            for name, f in unsupported.FUNCTIONS.items()
         ),
         *(
             ("", f"`{f.code}`", _cell(f.reason), _cell(f.hint))
             for f in vars(cypher_errors).values()
-            if isinstance(f, cypher_errors.Fault) and f not in cypher_errors.OUTSIDE.values()
+            if isinstance(f, cypher_errors.Fault)
         ),
     ],
     ("semantics.md", "combinations"): [

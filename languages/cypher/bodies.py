@@ -70,7 +70,8 @@ class Body:
 
     def new(self, name: Name | None) -> str:
         """A name in rules for a variable of the text, or for an anonymous one."""
-        own = self.program.variable() if name is None else first_free(name.text, self.names)
+        is_written = name is not None and not name.text.startswith("(")
+        own = first_free(name.text, self.names) if name and is_written else self.program.variable()
         self.names.add(own)
         return own
 
@@ -211,7 +212,9 @@ class Body:
         parts = (*self._parts(read), *self._properties(read, leader, of_atoms, at))
         bound = of_atoms | {of.name for p in parts for of in p.own if isinstance(of, Variable)}
         edges = {**named_edges(self.atoms)}
-        for of in (*read, *(Variable(v) for n in self.negated for v in n.variables)):
+        keys = [Variable(v) for inside, _ in self.optional for v in inside.shared()]
+        keys += [Variable(v) for n in self.negated for v in n.variables]
+        for of in (*read, *keys):
             if isinstance(of, Variable) and of.name not in edges and leader(of.name) not in bound:
                 raise self._unbound(of.name).error(at, of.name)
         names = _without_collisions(columns, {*bound, *edges}, leader)

@@ -22,16 +22,18 @@ from ..query.regular_query import (
     Missing,
     Negated,
     Negation,
-    Sign,
 )
 from . import errors
+from .beginnings import begins
 from .blocks import Block
 from .bodies import Body
 from .collected import list_of, require_member
 from .expression_text import expression_text
 from .functions import matched, text_test
+from .known_lists import with_kept
 from .leaves import HasLabels, Literal, Property, Quantifier, TextTest
 from .leaves import Variable as VariableText
+from .match_counts import count_of
 from .members import of_members
 from .patterns import add
 from .program import Choices, alternatives, reading
@@ -46,6 +48,8 @@ from .syntax import (
     Expression,
     Indexed,
     InList,
+    Known,
+    MatchCount,
     Not,
     NullTest,
     Or,
@@ -63,7 +67,6 @@ from .values import (
     lists_alike,
     lists_of,
     value_of,
-    with_kept,
 )
 from .variables import edge_of
 from .walking import with_parts
@@ -91,6 +94,11 @@ def hold(body: Body, of: Expression, positive: bool = True) -> None:
                 hold(body, part, positive=positive)
         case And(parts) | Or(parts) if not body.counted and _has_pattern(body, *parts):
             hold(body, parts[body.pick(len(parts))], positive=positive)
+        case Or(parts) if positive and body.counted and all(map(_is_pattern, parts)):
+            chosen = body.pick(len(parts))
+            for other in parts[:chosen]:  # no match is of two alternatives
+                hold(body, other, positive=False)
+            hold(body, parts[chosen])
         case Quantified():
             _quantified(body, of, positive=positive)
         case Exists():
@@ -131,6 +139,8 @@ def decided(body: Body, of: Expression) -> Expression:
     match of:
         case Exists() | HasLabels():
             return Literal(_decide(body, of), of.at)
+        case MatchCount():
+            return count_of(body, of, match_block)
         case InList() if list_of(body, of.members) is not None:
             return Literal(_decide(body, of), of.at)
         case Quantified() | Comprehension() | Reduced():
@@ -148,6 +158,10 @@ def _decide(body: Body, of: Exists | HasLabels | InList) -> bool:
 def _labels_first(conditions: Sequence[Expression]) -> Sequence[Expression]:
     """The parts of a conjunction, so that labels are known where properties are read."""
     return sorted(conditions, key=lambda of: not isinstance(of, HasLabels))
+
+
+def _is_pattern(of: Expression) -> bool:
+    return isinstance(of, Exists | HasLabels)
 
 
 def _has_pattern(body: Body, *parts: Expression) -> bool:
@@ -276,7 +290,7 @@ def condition_of(body: Body, of: Expression) -> Condition:
             each = [_of_member(body, of, member) for _, member in in_turn(body, of)]
             return of_members(quantifier, each, _every, _some, _negated)
         case TextComparison(value, TextTest.STARTS, Literal(str() as start)):
-            return _begins(value_of(body, value), start, of.at)
+            return begins(value_of(body, value), start, of.at)
         case TextComparison(value, test, part):
             sides = value_of(body, value), value_of(body, part)
             return _is_true(text_test(test, *sides), of.at)
@@ -286,7 +300,16 @@ def condition_of(body: Body, of: Expression) -> Condition:
             return TRUE
         case Literal(False):
             return FALSE
-        case Property() | Call() | Case() | Indexed() | Reduced() | Access() | Literal(None):
+        case (
+            Property()
+            | Call()
+            | Case()
+            | Indexed()
+            | Reduced()
+            | Known()
+            | Access()
+            | Literal(None)
+        ):
             return _is_true(value_of(body, of), of.at)
         case VariableText(name) if isinstance(body.bound(name), Value):
             return _is_true(value_of(body, of), of.at)
@@ -351,28 +374,6 @@ def _is_true(value: rq.Value, at: Location) -> Condition:
     if isinstance(value, scalar.Literal) and isinstance(value.value, bool):
         return TRUE if value.value else FALSE
     return Comparison(value, "=", scalar.Literal(True), at)
-
-
-def _begins(whole: rq.Value, start: str, at: Location) -> Condition:
-    """The texts that begin with a part are an interval of the order of texts."""
-    bounds: list[tuple[Sign, str]] = [(">=", start)]
-    if (end := _after(start)) is not None:
-        bounds.append(("<", end))
-    tests = tuple(Comparison(whole, sign, scalar.Literal(b), at) for sign, b in bounds)
-    return tests[0] if len(tests) == 1 else Both(tests)
-
-
-def _after(start: str) -> str | None:
-    """The least text after all that begin with ``start``; None if there is none."""
-    last = 0x10FFFF
-    while start and ord(start[-1]) == last:
-        start = start[:-1]
-    if not start:
-        return None
-    following = ord(start[-1]) + 1
-    if 0xD800 <= following < 0xE000:  # no text has a surrogate
-        following = 0xE000
-    return start[:-1] + chr(following)
 
 
 def null_test(body: Body, value: Expression, is_null: bool) -> Condition:

@@ -1,14 +1,11 @@
 """The constructs of Cypher and Seraph that are refused, each with one message.
 
-:data:`OUTSIDE` has the constructs without a grammar rule, by the word or sign at which the parser
-stops; the other faults are raised by the translation.
+The translation raises them. :mod:`.unsupported` has the faults of forms without a grammar rule.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from ..query.atoms import Location
 from ..query.errors import QueryError
@@ -224,7 +221,8 @@ MAPS = later(
 MAP_VALUE = later("a map as a value is", "maps are arguments of point, datetime and duration")
 LISTS = later(
     "a list as a value is",
-    "a list stands after IN or UNWIND, or is a column of RETURN that no clause reads",
+    "name its values by UNWIND; a list that collect gives has size, head, last, IN and "
+    "[x IN xs WHERE ...]",
 )
 FILTERED = Fault("E-SYNTAX", "WHERE chooses members of a list", "write [x IN xs WHERE condition]")
 MAPPED = Fault(
@@ -241,6 +239,22 @@ CHOSEN_MEMBERS = later(
 MIXED_LIST = later(
     "a list of lists that has other values or deeper lists too is",
     "return the lists as columns of their own",
+)
+CHOSEN_OF_COLLECT = later(
+    "a list of values of collected members that may be null, or that a pattern chooses, is",
+    "leave nulls out, as [x IN xs WHERE x.name IS NOT NULL | x.name]",
+)
+MATCH_LIST = later(
+    "a list of a value of each match of a pattern is",
+    "match it by OPTIONAL MATCH, and collect the value, as WITH a, collect(b.name) AS names; "
+    "COUNT { (a)-->(b) } counts the matches",
+)
+LONE_COUNT = later(
+    "COUNT of a pattern without a node that is bound outside is",
+    "let it have a node of a MATCH, as COUNT { (a)-->() }",
+)
+NUMBER_RANGE = Fault(
+    "E-SYNTAX", "the number does not fit into 64 bits", "write a number from -2^63 to 2^63 - 1"
 )
 ORDER_OF_LISTS = later("an order of lists is", "compare their members, as xs[0] < ys[0]")
 PLACE = Fault("E-TYPE", "a place in a list is a whole number", "write xs[0] for the first member")
@@ -357,30 +371,3 @@ CREATED_PARTS = later("CONSTRUCT of labels, properties and variables is", "write
 CREATED_TYPE = Fault(
     "E-SYNTAX", "a new relationship has a direction and one type", "write (a)-[:KNOWS]->(b)"
 )
-
-_UPDATE = Fault(
-    "E-UPDATE",
-    "a query over streams reads, and changes no stored data",
-    "leave the clause out; answers are written to the sink of the run",
-)
-_CALL = Fault("E-FUNC", "procedures and subqueries are not called", "write patterns instead")
-
-OUTSIDE: Mapping[str, Fault] = MappingProxyType(
-    {
-        **dict.fromkeys(
-            ("CREATE", "MERGE", "SET", "DELETE", "DETACH", "REMOVE", "FOREACH"), _UPDATE
-        ),
-        "LOAD": Fault(
-            "E-UPDATE",
-            "a query reads the streams of the catalog, and no files",
-            "name the file in the catalog",
-        ),
-        "CALL": _CALL,
-        "YIELD": _CALL,
-        "OFFSET": Fault("E-SYNTAX", "rows are left out by SKIP", "write SKIP 10 before LIMIT"),
-        "USING": Fault("E-SYNTAX", "the optimizer takes no hints in a query", "leave it out"),
-        "USE": Fault("E-SYNTAX", "a query has one graph", "name streams by FROM STREAM"),
-        "FINISH": _UPDATE,
-    }
-)
-"""The constructs without a grammar rule, by their first word in upper case."""

@@ -17,8 +17,11 @@ from .syntax import (
     Expression,
     Indexed,
     InList,
+    Known,
     ListOf,
     MapOf,
+    MatchCount,
+    MatchList,
     Not,
     NullTest,
     Or,
@@ -92,6 +95,12 @@ def expression_text(of: Expression) -> str:
             return " AND ".join(map(_inside, parts))
         case Or(parts):
             return " OR ".join(map(_inside, parts))
+        case Known(_, text):
+            return text
+        case MatchCount():
+            return "COUNT {...}"
+        case MatchList(_, _, value):
+            return f"[... | {expression_text(value)}]"
         case Exists():
             return "EXISTS {...}"
         case Quantified(quantifier, variable, members, condition):
@@ -103,7 +112,8 @@ def _inside(of: Expression) -> str:
     """The text of an operand, in parentheses where it has operators itself."""
     plain = (
         Variable | Property | Literal | Parameter | ListOf | Comprehension | Indexed | Sliced
-        | Reduced | MapOf | Call | Access | Case | HasLabels | Exists | Quantified
+        | Reduced | MapOf | Call | Access | Case | HasLabels | Exists | Quantified | MatchCount
+        | MatchList | Known
     )  # fmt: skip
     text = expression_text(of)
     return text if isinstance(of, plain) else f"({text})"

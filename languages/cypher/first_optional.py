@@ -21,6 +21,7 @@ from .syntax import (
     Exists,
     Expression,
     InList,
+    MatchCount,
     NullTest,
     Or,
     TextComparison,
@@ -121,6 +122,6 @@ def _is_not_true(of: Expression, nulls: Set[str]) -> bool:
             return _is_null(value, nulls)
         case HasLabels(name):
             return name.text in nulls
-        case Exists(parts):
+        case Exists(parts) | MatchCount(parts):
             return not nulls.isdisjoint(variables_of_patterns(parts))
     return False

@@ -18,7 +18,7 @@ from .bodies import Body
 from .constant_lists import constant, written_out
 from .expression_text import expression_text
 from .functions import NULL
-from .leaves import Literal, Name
+from .leaves import Literal, Name, Quantifier
 from .leaves import Variable as VariableText
 from .members import on_path
 from .path_tests import is_of_nodes, path_of
@@ -298,6 +298,16 @@ class Lists:
             return rq.Computed(functions.ANY_TRUE, tests)
 
         return [(is_at(k), member.bound) for k, member in enumerate(list_.members)]
+
+
+def with_kept(quantifier: Quantifier, member: Member, test: rq.Value) -> rq.Value:
+    """The test of a member of a list that may not have it."""
+    if member.kept is None:
+        return test
+    if quantifier is Quantifier.ALL:
+        negated = rq.Computed(functions.LOGICAL_NOT, (member.kept,))
+        return rq.Computed(functions.ANY_TRUE, (negated, test))
+    return both(member.kept, test)
 
 
 def _known(list_: KnownList | ListColumn | None, of: Expression) -> KnownList:

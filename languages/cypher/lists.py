@@ -14,9 +14,12 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
+from . import errors
 from .clauses import Item, Match, Projection, Single, Unwind, With
-from .leaves import HasLabels, Name, Property, Variable
-from .syntax import And, Call, Expression, NullTest, Quantified, depth_of
+from .collected_members import of_collected
+from .expression_text import expression_text
+from .leaves import HasLabels, Literal, Name, Property, Variable
+from .syntax import And, Call, Comprehension, Expression, Indexed, NullTest, Quantified, depth_of
 from .values import AGGREGATES
 from .walking import changed, everywhere, names_in, with_parts
 
@@ -41,9 +44,20 @@ def without_lists(single: Single) -> Single:
 
 
 def _aggregated(of: Expression) -> Expression:
-    """``size(collect(x))`` as ``count(x)``."""
+    """``size(collect(x))`` as ``count(x)``, and chosen members of ``collect(x)`` as ``collect``."""
+    match of:
+        case Call(function, (Comprehension() as chosen,)) if function.text.lower() == "size":
+            of = replace(of, arguments=(replace(chosen, value=None),))
     of = with_parts(of, _aggregated)
     match of:
+        case Indexed(Call() as list_, Literal(int() as place)) if _called(list_) == "collect":
+            if place in (0, -1) and not isinstance(place, bool):
+                return _aggregate(list_, OF_LISTS["last" if place else "head"])
+        case Comprehension(_, Call() as list_) if _called(list_) == "collect":
+            found = of_collected(of, list_)
+            if found is None:
+                raise errors.CHOSEN_OF_COLLECT.error(of.at, expression_text(of))
+            return found
         case Call(function, (Call() as list_,)) if _called(list_) == "collect":
             name = OF_LISTS.get(function.text.lower())
             return of if name is None else _aggregate(list_, name)
@@ -277,7 +291,10 @@ def _substituted(result: Projection, values: Mapping[str, Expression]) -> Projec
     """A RETURN with values in place of their names; None if it has a property of one that is not
     the name of a node."""
     owners = {of.owner.text for of in everywhere(result) if isinstance(of, Property)}
-    if any(not isinstance(of, Variable) for name, of in values.items() if name in owners):
+    bound = {of.variable.text for of in everywhere(result) if isinstance(of, Comprehension)}
+    if bound & values.keys() or any(
+        not isinstance(of, Variable) for name, of in values.items() if name in owners
+    ):
         return None
 
     def value(of: Expression) -> Expression:

@@ -16,7 +16,7 @@ from .clauses import Item, Projection, Sorted
 from .expression_text import expression_text
 from .leaves import HasLabels, Literal, Name, Property, Variable
 from .program import Program
-from .syntax import Call, Exists, Expression
+from .syntax import Call, Exists, Expression, MatchCount
 from .values import AGGREGATES
 from .walking import names_in, with_parts
 
@@ -98,7 +98,7 @@ def _of_values(of: Expression, items: Sequence[Item], *, is_star: bool) -> Expre
         return of
     if is_star and isinstance(of, Variable):
         return of
-    reads = isinstance(of, Variable | Property | Exists | HasLabels)
+    reads = isinstance(of, Variable | Property | Exists | MatchCount | HasLabels)
     if reads or (isinstance(of, Call) and of.function.text.lower() in AGGREGATES):
         raise errors.SORTED.error(of.at, text)
     return with_parts(of, lambda part: _of_values(part, items, is_star=is_star))

@@ -31,7 +31,7 @@ from .lists import columns_of_lists
 from .ordering import limit_of
 from .program import Choices, reading
 from .scope import Bound, Edge, KnownList, ListColumn, Node, Path, Value
-from .syntax import Call, Exists, Expression
+from .syntax import Call, Exists, Expression, MatchCount
 from .values import AGGREGATES, point_of, value_of
 from .variables import edge_of, presence_of
 from .walking import parts_of, with_parts
@@ -41,7 +41,7 @@ def aggregates(of: Expression) -> Iterator[Call]:
     """The calls of aggregates in an expression, the outermost ones."""
     if isinstance(of, Call) and of.function.text.lower() in AGGREGATES:
         yield of
-    elif not isinstance(of, Exists):
+    elif not isinstance(of, Exists | MatchCount):
         for part in parts_of(of):
             yield from aggregates(part)
 
@@ -265,7 +265,7 @@ def _over(of: Expression, keys: Sequence[Item], called: dict[Call, str]) -> Expr
             return VariableText(Name(key.name, of.at))
     if isinstance(of, Call) and of in called:
         return VariableText(Name(called[of], of.at))
-    if isinstance(of, VariableText | Property | Exists | HasLabels):
+    if isinstance(of, VariableText | Property | Exists | MatchCount | HasLabels):
         raise errors.NOT_A_KEY.error(of.at, expression_text(of))
     return with_parts(of, lambda part: _over(part, keys, called))
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from lark import Token, Transformer
 
+from ...algebra.functions import LARGEST_INTEGER
 from ..parsing.tokens import location_of, name_of, nested, number, string
 from ..query.atoms import Location
 from ..query.errors import QueryError
@@ -22,11 +23,14 @@ from .syntax import (
     Comparison,
     Comprehension,
     Computed,
+    Exists,
     Expression,
     Indexed,
     InList,
     ListOf,
     MapOf,
+    MatchCount,
+    MatchList,
     Not,
     NullTest,
     Or,
@@ -56,6 +60,13 @@ def word_of(token: Token) -> Name:
 @dataclass(frozen=True, slots=True)
 class Labels:
     """The labels of a node."""
+
+    names: tuple[Name, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EitherLabel:
+    """The labels of a node that has one of them at least."""
 
     names: tuple[Name, ...]
 
@@ -125,6 +136,9 @@ class Expressions(Transformer[Token, Any]):
 
     def in_list(self, parts: list[Any]) -> Expression:
         value, _, members = parts
+        match value, members:
+            case Literal(str(label)), Call(function, (Variable(name),)) if _is_labels(function):
+                return HasLabels(name, (Name(label, value.at),))
         return InList(value, members, _nested((value, members)))
 
     def text_test(self, parts: list[Any]) -> Expression:
@@ -177,6 +191,8 @@ class Expressions(Transformer[Token, Any]):
                 return Literal(token.lower() == "true", at)
             case "NULL":
                 return Literal(None, at)
+            case _ if token[1:2] in ("x", "X", "o", "O"):
+                return Literal(_in_other_digits(token), at)
             case _:
                 return Literal(number(token), at)
 
@@ -202,6 +218,10 @@ class Expressions(Transformer[Token, Any]):
                 inside = [part for part in (members, condition, value) if part is not None]
                 depth = _nested(inside, at)
                 return Comprehension(variable, members, condition, value, at, depth)
+            case Exists(parts=patterns, is_block=False) if value is not None:
+                return MatchList(patterns, condition, value, at, _nested((value,), at))
+            case Comparison((Variable(), Exists(is_block=False))):
+                raise errors.MATCH_LIST.error(at, "[")
         raise (errors.FILTERED if value is None else errors.MAPPED).error(at, "[")
 
     def indexed(self, parts: list[Any]) -> Expression:
@@ -279,10 +299,31 @@ def _computed(function: str, at: Location, parts: tuple[Expression, ...]) -> Com
     return Computed(function, parts, at, _nested(parts, at))
 
 
-def _call(function: Name, parts: Sequence[Any]) -> Call:
+def _is_labels(function: Name) -> bool:
+    return function.text.lower() == "labels"
+
+
+def _in_other_digits(token: Token) -> int:
+    """A number in hexadecimal digits behind 0x, or octal ones behind 0o.
+
+    Raises:
+        QueryError: E-SYNTAX if the number does not fit into 64 bits.
+    """
+    whole = int(token, 0)
+    if whole > LARGEST_INTEGER:
+        raise errors.NUMBER_RANGE.error(location_of(token), str(token)[:60])
+    return whole
+
+
+def _call(function: Name, parts: Sequence[Any]) -> Expression:
     words = [part.type for part in parts if isinstance(part, Token)]
     arguments = tuple(part for part in parts if not isinstance(part, Token))
     depth = _nested(arguments, function.at)
+    match function.text.lower(), arguments:
+        case "size", (MatchList(patterns, condition),):
+            return MatchCount(patterns, condition, function.at)
+        case "size", (Exists(patterns, None, False),):
+            return MatchCount(patterns, None, function.at)
     return Call(function, arguments, "DISTINCT" in words, "STAR" in words, depth)
 
 

@@ -12,9 +12,21 @@ from lark import Token
 from ..parsing.tokens import location_of, repeats
 from ..query.atoms import Location
 from . import errors
-from .leaves import Direction, Hops, Name, Parameter, Shortest
-from .reading_expressions import Expressions, Labels, Where, first_of, word_of
-from .syntax import Exists, Expression, Node, NullTest, Part, Pattern, Relationship
+from .leaves import Direction, HasLabels, Hops, Name, Parameter, Shortest
+from .reading_expressions import EitherLabel, Expressions, Labels, Where, first_of, word_of
+from .syntax import (
+    And,
+    Exists,
+    Expression,
+    MatchCount,
+    Node,
+    NullTest,
+    Or,
+    Part,
+    Pattern,
+    Relationship,
+    depth_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +74,19 @@ class Patterns(Expressions):
             at = location_of(names[0])
         elif labels is not None:
             at = labels.names[0].at
-        return Node(
-            word_of(names[0]) if names else None,
-            () if labels is None else labels.names,
-            _values(parts),
-            None if where is None else where.condition,
-            at,
-        )
+        variable = word_of(names[0]) if names else None
+        condition = None if where is None else where.condition
+        if (either := first_of(parts, EitherLabel)) is not None:
+            variable = variable or Name(f"({at.line}:{at.column})", at)
+            condition = _also(_one_of(variable, either.names), condition)
+        own = () if labels is None else labels.names
+        return Node(variable, own, _values(parts), condition, at)
 
     def labels(self, parts: list[Token]) -> Labels:
         return Labels(tuple(map(word_of, parts)))
+
+    def either_label(self, parts: list[Token]) -> EitherLabel:
+        return EitherLabel(tuple(map(word_of, parts)))
 
     def types(self, parts: list[Token]) -> _Types:
         return _Types(tuple(map(word_of, parts)))
@@ -122,9 +137,24 @@ class Patterns(Expressions):
         condition = None if where is None else where.condition
         return Exists(inside, condition, True, location_of(parts[0]))
 
+    def match_count(self, parts: list[Any]) -> Expression:
+        where = first_of(parts, Where)
+        inside = tuple(part for part in parts if isinstance(part, Part))
+        condition = None if where is None else where.condition
+        return MatchCount(inside, condition, location_of(parts[0]))
+
     def exists_value(self, parts: list[Any]) -> Expression:
         value: Expression = parts[2]
         return value if isinstance(value, Exists) else NullTest(value, is_null=False)
+
+
+def _one_of(name: Name, labels: Sequence[Name]) -> Expression:
+    """The condition that a node has one of some labels."""
+    return Or(tuple(HasLabels(name, (label,)) for label in labels), 1)
+
+
+def _also(one: Expression, other: Expression | None) -> Expression:
+    return one if other is None else And((one, other), 1 + max(depth_of(one), depth_of(other)))
 
 
 def _values(parts: Sequence[Any]) -> tuple[tuple[Name, Expression], ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from ..query import regular_query as rq
 from ..query.atoms import Location
 from .leaves import (
     Direction,
@@ -166,6 +167,38 @@ class Exists:
 
 
 @dataclass(frozen=True, slots=True)
+class MatchCount:
+    """``COUNT { patterns WHERE condition }``: how many matches there are."""
+
+    parts: tuple[Part, ...]
+    condition: Expression | None
+    at: Location = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A value that a rule knows already, in place of an expression; no text writes it.
+
+    ``text`` tells it from others.
+    """
+
+    value: rq.Value
+    text: str
+    at: Location = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class MatchList:
+    """``[pattern WHERE condition | value]``: a value of each match."""
+
+    parts: tuple[Part, ...]
+    condition: Expression | None
+    value: Expression
+    at: Location = field(compare=False)
+    depth: int = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class And:
     """The conjunction of ``parts``; ``depth`` is how deep conditions nest."""
 
@@ -293,7 +326,7 @@ Condition = (
 """The expressions that are true, false or null."""
 Expression = (
     Variable | Property | Literal | Parameter | ListOf | Comprehension | Indexed | Sliced | Reduced
-    | MapOf | Call | Access | Computed | Case | Condition
+    | MapOf | Call | MatchCount | MatchList | Known | Access | Computed | Case | Condition
 )  # fmt: skip
 
 # -- patterns -------------------------------------------------------------------------------
@@ -362,5 +395,5 @@ def depth_of(expression: Expression) -> int:
 
 def nesting_of(expression: Expression) -> int:
     """The nesting of an expression; 0 for one without parts."""
-    leaf = Variable | Property | Literal | Parameter | HasLabels | Exists
+    leaf = Variable | Property | Literal | Parameter | HasLabels | Exists | MatchCount | Known
     return 0 if isinstance(expression, leaf) else expression.depth

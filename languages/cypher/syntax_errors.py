@@ -12,7 +12,7 @@ from ..parsing.lark_parser import Refusal
 from ..parsing.tokens import end_of, location_of
 from ..query.atoms import Location
 from ..query.errors import QueryError
-from .errors import OUTSIDE
+from .unsupported import OUTSIDE, form_at
 
 _WORDS = {
     "MATCH": "MATCH",
@@ -25,6 +25,11 @@ _WORDS = {
     "_AS": "AS",
     "_AND": "AND",
     "_OR": "OR",
+    "NULL": "NULL",
+    "_WHEN": "WHEN",
+    "_THEN": "THEN",
+    "_ELSE": "ELSE",
+    "_END": "END",
     "UNION": "UNION",
     "EMIT": "EMIT",
     "_EVERY": "EVERY",
@@ -70,6 +75,8 @@ def explained(refusal: Refusal) -> QueryError:
         outside = OUTSIDE.get(word.upper())
         if outside is not None and (word.upper() not in _CLAUSES or _begins_clause(read, accepted)):
             return outside.error(at, word)
+        if (fault := form_at(text[: len(text) - len(rest)], rest)) is not None:
+            return fault.error(at, word)
         unclosed = word in {'"', "'", "`"}
         reason = "it is not closed on its line" if unclosed else "it cannot stand here"
     return QueryError(

@@ -15,8 +15,8 @@ from . import errors, moments
 from .bodies import Body
 from .expression_text import expression_text
 from .functions import NULL, called, computed, depth_of, matched, text_test
-from .known_lists import ELEMENTS, Lists, both, is_list
-from .leaves import HasLabels, Literal, Name, Parameter, Property, Quantifier
+from .known_lists import ELEMENTS, Lists, both, is_list, with_kept
+from .leaves import HasLabels, Literal, Name, Parameter, Property
 from .leaves import Variable as VariableText
 from .members import of_members
 from .path_tests import is_of_nodes, path_of
@@ -32,8 +32,11 @@ from .syntax import (
     Expression,
     Indexed,
     InList,
+    Known,
     ListOf,
     MapOf,
+    MatchCount,
+    MatchList,
     Not,
     NullTest,
     Or,
@@ -43,6 +46,7 @@ from .syntax import (
     TextComparison,
 )
 from .syntax import Comparison as ComparisonText
+from .unsupported import FUNCTIONS
 from .variables import OF_ONE, edge_of, function_of, of_end, part_of, property_of, variable_value
 
 DISTANCES = ("distance", "point.distance")
@@ -95,6 +99,10 @@ def _value(body: Body, of: Expression) -> rq.Value:
             return _chosen(body, of, lambda name: _value(body, name))
         case Reduced():
             return lists_of(body).reduced(of)
+        case Known(value):
+            return value
+        case MatchList(_, _, _, at):
+            raise errors.MATCH_LIST.error(at, expression_text(of))
         case MapOf(_, at):
             raise errors.MAP_VALUE.error(at, expression_text(of))
         case Computed(function, arguments):
@@ -113,7 +121,7 @@ def _value(body: Body, of: Expression) -> rq.Value:
             return _case(body, of)
         case (
             ComparisonText() | InList() | TextComparison() | NullTest() | HasLabels() | Exists()
-            | And() | Or() | Not() | Quantified()
+            | MatchCount() | And() | Or() | Not() | Quantified()
         ):  # fmt: skip
             return _test(body, of)
 
@@ -276,15 +284,6 @@ def in_turn(body: Body, of: Quantified) -> Iterator[tuple[int, Member]]:
     return lists_of(body).in_turn(of.variable, of.members)
 
 
-def with_kept(quantifier: Quantifier, member: Member, test: rq.Value) -> rq.Value:
-    """The test of a member of a list that may not have it."""
-    if member.kept is None:
-        return test
-    if quantifier is Quantifier.ALL:
-        return _call(functions.ANY_TRUE, _call(functions.LOGICAL_NOT, member.kept), test)
-    return both(member.kept, test)
-
-
 def _called(body: Body, of: Call) -> rq.Value:
     function = of.function.text.lower()
     text = expression_text(of)
@@ -308,7 +307,8 @@ def _called(body: Body, of: Call) -> rq.Value:
         return found
     value = called(function, [_value(body, argument) for argument in of.arguments])
     if value is None:
-        raise errors.NO_FUNCTION.error(of.at, of.function.text)
+        fault = FUNCTIONS.get(function, errors.NO_FUNCTION)
+        raise fault.error(of.at, of.function.text)
     return value
 
 

@@ -7,7 +7,16 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeGuard, TypeVar, get_args
 
 from .leaves import HasLabels, Name, Property, Variable
-from .syntax import Comprehension, Exists, Expression, Part, Quantified, Reduced
+from .syntax import (
+    Comprehension,
+    Exists,
+    Expression,
+    MatchCount,
+    MatchList,
+    Part,
+    Quantified,
+    Reduced,
+)
 
 Tree = TypeVar("Tree")
 _EXPRESSIONS: tuple[type, ...] = get_args(Expression)
@@ -47,8 +56,11 @@ def names_in(of: Expression) -> Iterator[str | None]:
     match of:
         case Variable(name) | Property(name) | HasLabels(name):
             yield name.text
-        case Exists():
+        case Exists() | MatchCount() | MatchList():
             yield None
+        case Quantified(variable=variable) | Comprehension(variable):
+            own = {variable.text}
+            yield from (n for part in parts_of(of) for n in names_in(part) if n not in own)
         case _:
             for part in parts_of(of):
                 yield from names_in(part)

@@ -129,6 +129,9 @@ def patterns(
             if labels[name] is not None:
                 conditions.append(f"{name}.{labels[name]}")
             label = f":{labels[name]}" if labels[name] else ""
+            if labels[name] is None and draw(st.integers(0, 7)) == 0:
+                conditions.append(f"({name}.Person OR {name}.City)")
+                label = ":Person|City"
             return Texts(f"({name}{label})", f"({name}:N)")
         return Texts(f"({name})", f"({name}:N)")
 
@@ -235,9 +238,14 @@ def tests_of_patterns(draw: st.DrawFn, scope: Scope) -> Texts:
     """A pattern in a condition, perhaps with conditions of its own, or its negation."""
     inner = Scope(dict(scope.labels), set(scope.optional), count=scope.count + 100)
     block = draw(st.booleans())
-    pattern, needed = draw(patterns(inner, 1, start=True, named=False))
+    counted = draw(st.integers(0, 4)) == 0
+    pattern, needed = draw(patterns(inner, 1, start=True, named=False, counted=counted))
     negation = draw(st.sampled_from(["", "NOT "]))
     where = f" WHERE {' AND '.join(needed)}" if needed else ""
+    if counted:
+        test = draw(st.sampled_from(["> 1", "= 0", "< 2", "= 1"]))
+        kuzu = f"{negation}COUNT {{ MATCH {pattern.kuzu}{where} }} {test}"
+        return Texts(f"{negation}COUNT {{ {pattern.cypher} }} {test}", kuzu)
     kuzu = f"{negation}EXISTS {{ MATCH {pattern.kuzu}{where} }}"
     if block:
         return Texts(f"{negation}EXISTS {{ {pattern.cypher} }}", kuzu)

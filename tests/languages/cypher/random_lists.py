@@ -50,6 +50,27 @@ def nested_lists(draw: st.DrawFn, body: Body) -> Texts:
     )
 
 
+def chosen_of_lists(draw: st.DrawFn, body: Body) -> Texts:
+    """The members of a list by a node that satisfy a condition, and perhaps their number."""
+    key, name = key_of(draw, body), draw(st.sampled_from([*body.scope.labels]))
+    x = Scope({"x": body.scope.labels[name]})
+    test = draw(conditions_over(x))
+    value = draw(st.sampled_from(["", " | id(x)", " | x", " | x.age"]))
+    chosen = f"x.age IS NOT NULL AND ({test.cypher})" if value == " | x.age" else test.cypher
+    found = f"{name}.age" if value == " | x.age" else f"{name}.id"
+    kuzu = re.sub(r"\bx\b", name, test.kuzu)
+    kuzu = f"CASE WHEN {name}.id IS NOT NULL AND ({kuzu}) THEN {found} END"
+    list_ = f"[x IN {{}} WHERE {chosen}{value}]"
+    size = draw(st.sampled_from(["", f", size({list_}) AS n"]))
+    columns = f"{list_} AS l{size}"
+    if draw(st.booleans()):
+        said = f"RETURN {key} AS a, {columns.replace('{}', f'collect({name})')}"
+    else:
+        said = f"WITH {key}, collect({name}) AS xs RETURN {key}, {columns.replace('{}', 'xs')}"
+    counted = f", sum({kuzu.replace(f'THEN {found}', 'THEN 1 ELSE 0')}) AS n" if size else ""
+    return Texts(said, f"RETURN {key}.id AS a, collect({kuzu}) AS l{counted}", lists=(1,))
+
+
 def _named_list(draw: st.DrawFn, body: Body) -> tuple[str, Texts]:
     """A key, and a WITH of a list ``xs`` of values by the key; Kuzu has its size ``m`` beside it,
     and its smallest and largest value, for it fails to compute some sizes."""

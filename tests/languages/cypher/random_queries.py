@@ -16,6 +16,7 @@ from tests.languages.cypher.drawing import (
 from tests.languages.cypher.random_bodies import Body, Ending, bodies, key_of, keyed, named, truth
 from tests.languages.cypher.random_known_lists import known_lists
 from tests.languages.cypher.random_lists import (
+    chosen_of_lists,
     filtered_lists,
     functions_of_lists,
     handed_on_lists,
@@ -251,6 +252,7 @@ ENDINGS: dict[str, tuple[Ending, bool]] = {
     "lists": (lists, True),
     "known lists": (known_lists, True),
     "nested lists": (nested_lists, True),
+    "chosen of lists": (chosen_of_lists, True),
     "lists of groups": (lists_of_groups, True),
     "lists handed on": (handed_on_lists, True),
     "filtered lists": (filtered_lists, True),
