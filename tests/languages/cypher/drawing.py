@@ -181,8 +181,8 @@ def patterns(
 
 
 def is_there(node: str) -> str:
-    """The condition for Kuzu that a node has a label or a relationship."""
-    return f"({node}.Person OR {node}.City OR EXISTS {{ MATCH ({node})-[:K|L]-(:N) }})"
+    """The condition for Kuzu that a node has a row or a relationship."""
+    return f"({node}.HasRow OR EXISTS {{ MATCH ({node})-[:K|L]-(:N) }})"
 
 
 @st.composite

@@ -22,7 +22,7 @@ class Engine:
         database = kuzu.Database(":memory:", buffer_pool_size=1 << 28, max_db_size=1 << 32)
         self._connection = kuzu.Connection(database, num_threads=1)
         flags = ", ".join(f"{label} BOOLEAN" for label in NODE_LABELS)
-        self._run(f"CREATE NODE TABLE N(id INT64 PRIMARY KEY, age INT64, {flags})")
+        self._run(f"CREATE NODE TABLE N(id INT64 PRIMARY KEY, age INT64, HasRow BOOLEAN, {flags})")
         ends = {v for r in graph.relationships for v in (r.source, r.target)}
         known = {node.id: node for node in graph.nodes}
         for id_ in sorted(ends | known.keys()):
@@ -30,6 +30,8 @@ class Engine:
             labels = () if node is None else node.labels
             flags = ", ".join(f"{one}: {str(one in labels).lower()}" for one in NODE_LABELS)
             age = "" if node is None or node.age is None else f"age: {node.age}, "
+            has_row = bool(labels) or (node is not None and graph.has_all_rows)
+            age += f"HasRow: {str(has_row).lower()}, "
             self._run(f"CREATE (:N {{id: {id_}, {age}{flags}}})")
 
     def rows(self, query: str, relationships: Iterable[Relationship]) -> list[Row]:

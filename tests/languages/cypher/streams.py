@@ -44,10 +44,14 @@ class Node:
 
 @dataclass(frozen=True)
 class Graph:
-    """A stream of relationships in the order of time, over stored nodes."""
+    """A stream of relationships in the order of time, over stored nodes.
+
+    Nodes without a label have rows where ``has_all_rows`` is true, as those of events have.
+    """
 
     nodes: tuple[Node, ...]
     relationships: tuple[Relationship, ...]
+    has_all_rows: bool = False
 
     def at(self, instant: int, window: int = WINDOW) -> list[Relationship]:
         """The relationships in the window ``(instant - window, instant]``."""

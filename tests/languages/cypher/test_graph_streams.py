@@ -142,7 +142,7 @@ class Events:
             )
             for number in sorted({row[0] for row in weights})
         ]
-        return Graph(tuple(nodes), tuple(relationships))
+        return Graph(tuple(nodes), tuple(relationships), has_all_rows=True)
 
 
 def newest(values: Iterable[tuple[int, int | None]]) -> int | None:
