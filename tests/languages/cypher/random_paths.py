@@ -61,6 +61,26 @@ OTHERS = {
     ],
 }
 """Conditions that may be unknown."""
+OF_MEMBERS = [
+    Texts(
+        "reduce(s = 0, m IN relationships(p) | s + m.w)",
+        "CASE WHEN all(m IN rels(p) WHERE m.w IS NOT NULL) "
+        "THEN list_sum(list_transform(rels(p), m -> m.w)) END",
+    ),
+    Texts("nodes(p)[0].age", "nodes(p)[1].age"),
+    Texts("id(last(nodes(p)))", "nodes(p)[-1].id"),
+    Texts("head(relationships(p)).w", "rels(p)[1].w"),
+    Texts("size([m IN relationships(p) WHERE m.w IS NOT NULL])",
+          "size(list_filter(rels(p), m -> m.w IS NOT NULL))"),
+]  # fmt: skip
+"""What is read of the members of a path."""
+CHOSEN = {
+    "nodes": (Test("m.age > 1", "m.age IS NOT NULL AND m.age > 1", ""), Texts("id(m)", "m.id")),
+    "relationships": (
+        Test("m.w <= m.ts", "m.w IS NOT NULL AND m.w <= m.ts", ""), Texts("m.w + 1", "m.w + 1")
+    ),
+}  # fmt: skip
+"""Conditions that choose members of a path, and values of these."""
 LISTS = {"nodes": "nodes(p)", "relationships": "rels(p)"}
 
 
@@ -163,7 +183,7 @@ def queries_of_paths(draw: st.DrawFn) -> Texts:
     # are not there where it lists the nodes of a pattern of either direction.
     kinds = ["rows", "counts"] if is_optional else ["rows", "length", "value", "counts"]
     if not is_optional and not re.search(r"\)-\[[^\]]*\]-\(", pattern.kuzu):
-        kinds.append("list")
+        kinds += ["list", "member", "chosen"]
     kind = draw(st.sampled_from(kinds)) if bounded else "rows"
     if kind == "rows":
         other = draw(st.sampled_from([*scope.labels]))
@@ -175,6 +195,16 @@ def queries_of_paths(draw: st.DrawFn) -> Texts:
         test = draw(st.sampled_from(KNOWN["relationships"]))
         value = _quantified(quantifier, "relationships", test)
         items.append(Texts(f"{value.cypher} AS v", f"{value.kuzu} AS v"))
+    elif kind == "member":
+        of = draw(st.sampled_from(OF_MEMBERS))
+        items.append(Texts(f"{of.cypher} AS v", f"{of.kuzu} AS v"))
+    elif kind == "chosen":
+        list_ = draw(st.sampled_from([*LISTS]))
+        test, value = CHOSEN[list_]
+        kuzu = f"list_filter({LISTS[list_]}, m -> {test.true})"
+        kuzu = f"list_transform({kuzu}, m -> {value.kuzu})"
+        said = f"[m IN {list_}(p) WHERE {test.cypher} | {value.cypher}]"
+        items.append(Texts(f"{said} AS v", f"{kuzu} AS v"))
     elif kind == "list":
         list_ = draw(st.sampled_from([*LISTS]))
         member = draw(st.sampled_from(["id(m)", "m.age"])) if list_ == "nodes" else "m.w"
@@ -188,7 +218,7 @@ def queries_of_paths(draw: st.DrawFn) -> Texts:
     ending = returned(items, distinct=kind != "counts")
     parts = (*clauses, ending)
     texts = " ".join(c.cypher for c in parts), " ".join(c.kuzu for c in parts)
-    return Texts(*texts, ordered=(1,) if kind == "list" else ())
+    return Texts(*texts, ordered=(1,) if kind in ("list", "chosen") else ())
 
 
 @st.composite
