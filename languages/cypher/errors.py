@@ -357,6 +357,7 @@ ONE_ARGUMENT = Fault(
     "it takes one argument, a percentile two",
     "write count(*), sum(r.amount), or percentileCont(r.amount, 0.5)",
 )
+ADDED = later("adding a value that may be null to a list is", "write xs + [x], which is never null")
 NO_MEMBERS = Fault("E-TYPE", "it is not a list", "write the values in brackets, or a parameter")
 
 # -- CONSTRUCT ------------------------------------------------------------------------------

@@ -115,10 +115,17 @@ class Lists:
     def _members_beside(
         self, of: Expression, list_: KnownList | ListColumn | None
     ) -> tuple[Member, ...]:
-        """The members that ``+`` adds to a list: those of another list, or a value."""
-        if list_ is None:
-            return (Member(Value(self.value_of(self.body, of))),)
-        return _known(list_, of).members
+        """The members that ``+`` adds to a list: those of another list, or a value.
+
+        Raises:
+            QueryError: E-LATER for a value that may be null, with which the sum is null.
+        """
+        if list_ is not None:
+            return _known(list_, of).members
+        bound = self.bound(of)
+        if _may_be_null(bound):
+            raise errors.ADDED.error(of.at, expression_text(of))
+        return (Member(bound),)
 
     def bound(self, of: Expression) -> Bound:
         """What a member that is written out is."""
@@ -235,8 +242,9 @@ class Lists:
         match one, other:
             case KnownList(), KnownList():
                 return self.equal(one, other, of)
-            case (KnownList(), _) | (_, KnownList()):
-                return scalar.Literal(False)
+            case (KnownList(), value) | (value, KnownList()):
+                there = rq.Computed(functions.IS_NOT_NULL, (self.value(value, of),))
+                return rq.Computed(functions.CASE_WHEN, (there, scalar.Literal(False), NULL))
         sides = tuple(self.value(bound, of) for bound in (one, other))
         return rq.Computed(functions.EQUAL, sides)
 
@@ -326,6 +334,17 @@ def _whole(list_: KnownList, of: Expression) -> KnownList:
     if not list_.is_whole:
         raise errors.CHOSEN_MEMBERS.error(of.at, expression_text(of))
     return list_
+
+
+def _may_be_null(bound: Bound) -> bool:
+    """Whether a member that is no list may be null; a property may always be."""
+    match bound:
+        case Value(scalar.Literal(constant)):
+            return constant is None
+        case Node():
+            return bound.optional
+        case _:
+            return True
 
 
 def both(one: rq.Value | None, other: rq.Value) -> rq.Value:

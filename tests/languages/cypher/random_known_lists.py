@@ -64,7 +64,8 @@ def _changed(draw: st.DrawFn, of: Listed, body: Body) -> Listed:
         return Listed(f"{of.cypher}[{text}]", of.members[slice(start, end)])
     if kind == "added":
         more = draw(st.sampled_from([*body.values, "7"]))
-        text = draw(st.sampled_from(["({} + [{}])", "({} + {})"])).format(of.cypher, more)
+        added = more if more == "7" and draw(st.booleans()) else f"[{more}]"
+        text = f"({of.cypher} + {added})"
         return Listed(text, (*of.members, ("true", more)))
     if kind == "reduced" and of.is_whole:
         text = f"reduce(l = [0], y IN {of.cypher} | [y] + l)"
