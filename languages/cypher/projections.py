@@ -31,7 +31,7 @@ from .lists import columns_of_lists
 from .ordering import limit_of
 from .program import Choices, reading
 from .scope import Bound, Edge, KnownList, ListColumn, Node, Path, Value
-from .syntax import Call, Exists, Expression, MatchCount
+from .syntax import Call, Comprehension, Exists, Expression, MatchCount, Quantified, Reduced
 from .values import AGGREGATES, point_of, value_of
 from .variables import edge_of, presence_of
 from .walking import parts_of, with_parts
@@ -258,8 +258,21 @@ def _is_computed(item: Item) -> bool:
     return bool(calls) and (calls != [item.value] or _collects_lists(calls[0]))
 
 
-def _over(of: Expression, keys: Sequence[Item], called: dict[Call, str]) -> Expression:
-    """An expression over the columns of the rule of its aggregates."""
+def _over(
+    of: Expression,
+    keys: Sequence[Item],
+    called: dict[Call, str],
+    members: frozenset[str] = frozenset(),
+) -> Expression:
+    """An expression over the columns of the rule of its aggregates; ``members`` are the names that
+    it gives to the members of lists around."""
+    match of:
+        case VariableText(name) | Property(name) if name.text in members:
+            return of
+        case Comprehension(variable=variable) | Quantified(variable=variable):
+            members |= {variable.text}
+        case Reduced(result=result, variable=variable):
+            members |= {result.text, variable.text}
     for key in keys:
         if key.value == of:
             return VariableText(Name(key.name, of.at))
@@ -267,7 +280,7 @@ def _over(of: Expression, keys: Sequence[Item], called: dict[Call, str]) -> Expr
         return VariableText(Name(called[of], of.at))
     if isinstance(of, VariableText | Property | Exists | MatchCount | HasLabels):
         raise errors.NOT_A_KEY.error(of.at, expression_text(of))
-    return with_parts(of, lambda part: _over(part, keys, called))
+    return with_parts(of, lambda part: _over(part, keys, called, members))
 
 
 def _output(body: Body, item: Item) -> Output:

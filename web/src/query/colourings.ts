@@ -29,7 +29,7 @@ const OF_ALL = "count sum avg min max collect latest abs length nodes relationsh
 /** Words that are functions before a parenthesis, and names elsewhere. */
 const FUNCTIONS = words(`${OF_ALL} stddev stddev_pop percentile_cont percentile_disc`);
 const CYPHER_FUNCTIONS = words(
-  `${OF_ALL} stDev stDevP percentileCont percentileDisc any none single`,
+  `${OF_ALL} stDev stDevP percentileCont percentileDisc any none single reduce`,
 );
 
 export interface State {
