@@ -83,7 +83,7 @@ ORDER_ONLY = Fault(
     "a result is a set of rows, so it has no order without LIMIT",
     "add LIMIT, or sort the answers after the query",
 )
-LIMITED_WITH = later("a LIMIT of rows that may repeat is", "write WITH DISTINCT before the items")
+LIMITED_STAR = later("* with a LIMIT of rows that may repeat is", "name the columns of the WITH")
 NO_ALIAS = Fault("E-SYNTAX", "WITH needs a name for a value", "add AS and a name")
 SAME_COLUMN = Fault("E-SYNTAX", "two columns have this name", "give one of them another one by AS")
 NO_COLUMNS = Fault("E-SYNTAX", "there are no variables for *", "name a node of a pattern, as (a)")
@@ -338,8 +338,8 @@ NOT_A_KEY = Fault(
     "return it as a column too, or name it in a WITH before",
 )
 COUNTED_PATHS = later(
-    "an aggregate over paths without an upper bound is",
-    "bound the path, as *1..3, or count distinct values: count(DISTINCT b)",
+    "an aggregate over paths without an upper bound, or a LIMIT of their rows, is",
+    "bound the path, as *1..3, or take distinct values: count(DISTINCT b), WITH DISTINCT b",
 )
 
 NO_FUNCTION = Fault(

@@ -34,7 +34,7 @@ def with_keys(program: Program, projection: Projection) -> Projection:
     order: list[Sorted] = []
     for key in projection.order:
         text = expression_text(key.value)
-        column = _column(items, text) or keys.get(text)
+        column = column_of(items, text) or keys.get(text)
         if column is None and is_star and isinstance(key.value, Variable):
             order.append(key)
             continue
@@ -59,8 +59,8 @@ def limit_of(projection: Projection, items: Sequence[Item]) -> Limit | None:
         if projection.order:
             raise errors.ORDER_ONLY.error(projection.order[0].value.at, "ORDER BY")
         return None
-    rows = _rows(projection.limit)
-    skipped = 0 if projection.skip is None else _rows(projection.skip)
+    rows = rows_of(projection.limit)
+    skipped = 0 if projection.skip is None else rows_of(projection.skip)
     names = {item.name for item in items}
     order: list[tuple[str, Direction]] = []
     for key in projection.order:
@@ -71,7 +71,7 @@ def limit_of(projection: Projection, items: Sequence[Item]) -> Limit | None:
     return Limit(tuple(order), rows, projection.limit.at, skipped)
 
 
-def _column(items: Sequence[Item], text: str) -> Item | None:
+def column_of(items: Sequence[Item], text: str) -> Item | None:
     """The column of a name, else the one of a value with this text; None without any.
 
     A value is not meant if a column has the name of one of its variables for something else.
@@ -91,7 +91,7 @@ def _of_values(of: Expression, items: Sequence[Item], *, is_star: bool) -> Expre
         QueryError: E-LATER if it reads anything else.
     """
     text = expression_text(of)
-    column = _column(items, text)
+    column = column_of(items, text)
     if column is not None:
         return column.value
     if isinstance(of, Property) and (is_star or _is_column(of.owner.text, items)):
@@ -109,8 +109,12 @@ def _is_column(name: str, items: Sequence[Item]) -> bool:
     return any(isinstance(i.value, Variable) and i.value.name.text == i.name == name for i in items)
 
 
-def _rows(of: Expression) -> int:
-    """A number of rows."""
+def rows_of(of: Expression) -> int:
+    """The number of rows of LIMIT or SKIP.
+
+    Raises:
+        QueryError: E-SYNTAX if it is not written out as a whole number that is not negative.
+    """
     count = of.value if isinstance(of, Literal) else None
     if isinstance(count, bool) or not isinstance(count, int) or count < 0:
         raise errors.ROWS.error(of.at, expression_text(of))

@@ -27,6 +27,7 @@ from .first_of_groups import first_of_groups, with_first_rows, with_order_column
 from .first_optional import with_first_match
 from .leaves import Name
 from .leaves import Variable as VariableText
+from .limited_rows import with_limited_sets
 from .lists import lists_taken_apart, without_lists
 from .optional_matches import match_optionally, null_in
 from .ordering import with_keys
@@ -168,16 +169,13 @@ class Start:
 def _single(program: Program, single: Single, head: str) -> Closed:
     """Adds the rules of one query; its last ones have ``head``."""
     single = with_first_rows(with_first_match(without_filtered_lists(single)))
-    single = without_lists(single)
+    single = with_limited_sets(program, without_lists(single))
     start: Start | None = None
     pending: list[Match | With | Unwind] = []
     for place, clause in enumerate(single.clauses):
         if isinstance(clause, With) and closes(clause.projection):
             last = None if start is None else start.clause.projection
             projection = with_distinct(clause.projection, last, pending)
-            limited = projection.limit is not None or projection.skip is not None
-            if limited and not (projection.distinct or is_aggregated(projection)):
-                raise errors.LIMITED_WITH.error(projection.at, "WITH")
             for item in projection.items:
                 if item.alias is None and not isinstance(item.value, VariableText):
                     raise errors.NO_ALIAS.error(item.value.at, item.text)

@@ -184,6 +184,24 @@ def _after_limit(draw: st.DrawFn, body: Body) -> Texts:
     return _matched_again(draw, body, key, Texts(text.format(key), text.format(f"{key}.id")), "1")
 
 
+def _after_limit_of_rows(draw: st.DrawFn, body: Body) -> Texts:
+    """A MATCH from the first rows, which may repeat; perhaps ordered by what is no column.
+
+    Rows that agree in the keys and columns are equal, so Kuzu chooses as many of each.
+    """
+    key, value = key_of(draw, body), draw(st.sampled_from([*body.values, "7"]))
+    down, is_column = draw(st.sampled_from(["", " DESC"])), draw(st.booleans())
+    skip, limit = draw(st.sampled_from([0, 0, 1, 2])), draw(st.sampled_from([1, 1, 2, 2, 3, 9]))
+    end = f"{f' SKIP {skip}' * bool(skip)} LIMIT {limit}"
+    order = f"CASE WHEN v IS NULL THEN 1 ELSE 0 END, v{down}"
+    kuzu = f"WITH {key}, {value} AS v ORDER BY {order}, {key}.id{end}"
+    said = f"WITH {key}, {value} AS v ORDER BY v{down}{end}"
+    if not is_column:
+        said = f"WITH {key} ORDER BY {value}{down}{end}"
+    call = draw(st.sampled_from(["sum(v)", "count(*)"])) if is_column else "count(*)"
+    return _matched_again(draw, body, key, Texts(said, kuzu), call)
+
+
 def _after_limit_of_groups(draw: st.DrawFn, body: Body) -> Texts:
     """A MATCH from the first groups by their counts."""
     key, limit = key_of(draw, body), draw(st.integers(1, 3))
@@ -264,6 +282,7 @@ ENDINGS: dict[str, tuple[Ending, bool]] = {
     "first of groups": (_first_of_groups, False),
     "after having": (_after_having, True),
     "after limit": (_after_limit, False),
+    "after limit of rows": (_after_limit_of_rows, True),
     "after limit of groups": (_after_limit_of_groups, True),
     "after values": (_after_values, False),
     "counts of counts": (_counts_of_counts, True),

@@ -326,6 +326,14 @@ AT_5: dict[str, list[Row]] = {
         (3, 1),
     ],
     "MATCH (a)-[r:K]->(b) RETURN a, sum(r.w) AS w ORDER BY w DESC, a LIMIT 2": [(1, 7), (3, 7)],
+    # A LIMIT in a WITH counts rows that are equal.
+    "MATCH (a)-[:K]->(b) WITH a, b LIMIT 3 RETURN a, count(*) AS n": [(1, 2), (2, 1)],
+    "MATCH (a)-[r:K]->() WITH a ORDER BY r.w DESC SKIP 1 LIMIT 2 RETURN a, count(*) AS n": [(1, 2)],
+    "MATCH (a)-[:K]->() UNWIND range(1, 4) AS x WITH a LIMIT 9 RETURN a, count(*) AS n": [
+        (1, 8),
+        (2, 1),
+    ],
+    "MATCH (a)-[:K]->(b) WITH b, count(*) AS n WITH b ORDER BY n DESC LIMIT 1 RETURN b": [(2,)],
     "MATCH (a)-[:K*1..2]->(c) RETURN a, count(c) AS n ORDER BY n DESC LIMIT 1": [(1, 4)],
     "MATCH (a)-[r:K]->(b) RETURN a, sum(r.w) AS w ORDER BY abs(w - 7) DESC, -id(a) LIMIT 2": [
         (2, 1),
