@@ -26,7 +26,7 @@ def with_distinct(
         start: the projection of the last WITH before it that closes a rule, if any.
         clauses: the clauses between the two.
     """
-    keys = _keys_of(start, clauses)
+    keys = keys_of(start, clauses)
     if not is_aggregated(projection):
         read = _variables([item.value for item in projection.items])
         is_different = keys is not None and (projection.is_star or keys <= read)
@@ -62,8 +62,11 @@ def _variables(values: Sequence[object]) -> set[str]:
     return {of.name.text for of in values if isinstance(of, Variable)}
 
 
-def _keys_of(start: Projection | None, clauses: Sequence[Match | With | Unwind]) -> set[str] | None:
-    """The variables in which all rows after some clauses differ; None if rows may repeat."""
+def keys_of(start: Projection | None, clauses: Sequence[Match | With | Unwind]) -> set[str] | None:
+    """The variables in which all rows after some clauses differ; None if rows may repeat.
+
+    ``start`` and ``clauses`` are as of :func:`with_distinct`.
+    """
     if start is None or start.is_star:
         return None
     keys = {item.name for item in start.items if not any(aggregates(item.value))}

@@ -13,19 +13,20 @@ can be left::
 
 The last WITH closes no rule, so the clauses after it count a row for each number. Each digit of
 greater numbers is an UNWIND of its own, which keeps the rules few. A key that is no column becomes
-one up to the limit.
+one up to the limit. So do the variables that tell rows apart behind a WITH with DISTINCT or
+aggregates, and no rows are numbered there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from ..query.atoms import Location
 from . import errors
 from .clauses import Item, Match, Projection, Single, Sorted, Unwind, With
-from .distinct_rows import with_distinct
+from .distinct_rows import keys_of, with_distinct
 from .expression_text import expression_text
 from .leaves import HasLabels, Literal, Name, Property, Variable
 from .ordering import column_of, rows_of
@@ -42,10 +43,13 @@ _BASE: Final = 8
 def with_limited_sets(program: Program, single: Single) -> Single:
     """The query in which a WITH with a limit has DISTINCT, and perhaps numbers of equal rows.
 
+    A RETURN whose order has a key that is no column becomes such a WITH, and a RETURN behind it.
+
     Raises:
         QueryError: E-LATER for ``*`` beside such a limit, and for a key of its order that has
             patterns over columns, or an aggregate; E-SYNTAX for a column without a name.
     """
+    single = _with_last_columns(single)
     clauses: list[Match | With | Unwind] = []
     start: Projection | None = None
     pending: list[Match | With | Unwind] = []
@@ -59,11 +63,25 @@ def with_limited_sets(program: Program, single: Single) -> Single:
             clauses.append(clause)
             start, pending = projection, []
             continue
-        *before, limited, last = _limited(program, clause, repeats=not projection.distinct)
+        differing = () if projection.distinct else keys_of(start, pending)
+        *before, limited, last = _limited(program, clause, differing)
         assert isinstance(limited, With)
         clauses += [*before, limited, last]
         start, pending = limited.projection, [last]
     return replace(single, clauses=tuple(clauses))
+
+
+def _with_last_columns(single: Single) -> Single:
+    """The query with a RETURN whose order has columns alone."""
+    result = single.result
+    if not (_is_bag(result) and _has_keys(result)):
+        return single
+    items = tuple(
+        replace(item, alias=item.alias or Name(item.name, item.value.at)) for item in result.items
+    )
+    last = With(replace(result, items=items), None)
+    columns = _projection(_passed_on(items, result.at), result.at)
+    return replace(single, clauses=(*single.clauses, last), result=columns)
 
 
 def _is_bag(projection: Projection) -> bool:
@@ -82,10 +100,13 @@ def _has_keys(projection: Projection) -> bool:
     )
 
 
-def _limited(program: Program, clause: With, *, repeats: bool) -> Iterator[With | Unwind]:
+def _limited(
+    program: Program, clause: With, differing: Collection[str] | None
+) -> Iterator[With | Unwind]:
     """The clauses in place of a WITH; the last but one has the limit, the last one the columns.
 
-    ``repeats`` says whether rows of the WITH may be equal, so that they need numbers.
+    ``differing`` are variables that with the columns tell all rows apart. They are columns up to
+    the limit; without them, for None, equal rows have numbers.
     """
     given = clause.projection
     at = given.at
@@ -95,9 +116,12 @@ def _limited(program: Program, clause: With, *, repeats: bool) -> Iterator[With 
         if item.alias is None and not isinstance(item.value, Variable):
             raise errors.NO_ALIAS.error(item.value.at, item.text)
     keys = dict[str, Item]()
-    order = tuple(_key(given.items, key, keys, program.fresh("key")) for key in given.order)
+    order = tuple(_key(program, given.items, key, keys) for key in given.order)
     columns = (*given.items, *keys.values())
-    if repeats:
+    for name in sorted(differing or ()):
+        if not any(item.value == Variable(Name(name, at)) for item in columns):
+            columns += (Item(Variable(Name(name, at)), Name(program.fresh("key"), at), ""),)
+    if differing is None:
         number = _column(program.fresh("number"), at)
         yield from _numbered(program, given, columns, number)
         columns = (*_passed_on(columns, at), number)
@@ -144,13 +168,13 @@ def _multiples(step: int, digits: int, at: Location) -> ListOf:
     return ListOf(tuple(Literal(step * value, at) for value in range(digits)), at)
 
 
-def _key(items: Sequence[Item], key: Sorted, keys: dict[str, Item], name: str) -> Sorted:
-    """A key of the order by a column; a new column of ``keys`` has the name ``name``."""
+def _key(program: Program, items: Sequence[Item], key: Sorted, keys: dict[str, Item]) -> Sorted:
+    """A key of the order by a column, which is added to ``keys`` if it is none of ``items``."""
     at, text = key.value.at, expression_text(key.value)
     column = column_of(items, text) or keys.get(text)
     if column is None:
         value = _over_matches(key.value, {item.name: item for item in items})
-        column = keys[text] = Item(value, Name(name, at), text)
+        column = keys[text] = Item(value, Name(program.fresh("key"), at), text)
     return replace(key, value=Variable(Name(column.name, at)))
 
 

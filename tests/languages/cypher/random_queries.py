@@ -198,6 +198,9 @@ def _after_limit_of_rows(draw: st.DrawFn, body: Body) -> Texts:
     said = f"WITH {key}, {value} AS v ORDER BY v{down}{end}"
     if not is_column:
         said = f"WITH {key} ORDER BY {value}{down}{end}"
+        if value != "7" and draw(st.booleans()):
+            last = f"RETURN {key} AS a ORDER BY {value}{down}{end}"
+            return Texts(last, f"{kuzu} RETURN {key}.id AS a")
     call = draw(st.sampled_from(["sum(v)", "count(*)"])) if is_column else "count(*)"
     return _matched_again(draw, body, key, Texts(said, kuzu), call)
 
@@ -206,6 +209,12 @@ def _after_limit_of_groups(draw: st.DrawFn, body: Body) -> Texts:
     """A MATCH from the first groups by their counts."""
     key, limit = key_of(draw, body), draw(st.integers(1, 3))
     down = draw(st.sampled_from(["", " DESC"]))
+    if draw(st.integers(0, 2)) == 0:
+        text = (
+            f"WITH {key}, count(*) AS n WITH {{}}n % 2 AS m ORDER BY m{down}, {{}} LIMIT {limit} "
+        )
+        last = "RETURN m, count(*) AS c"
+        return Texts(text.format("", key) + last, text.format(f"{key}, ", f"{key}.id") + last)
     text = f"WITH {key}, count(*) AS n WITH {key}, n + 1 AS m ORDER BY m{down}, {{}} LIMIT {limit}"
     given = Texts(text.format(key), text.format(f"{key}.id"))
     return _matched_again(draw, body, key, given, "m")

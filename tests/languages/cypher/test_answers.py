@@ -333,6 +333,7 @@ AT_5: dict[str, list[Row]] = {
         (1, 8),
         (2, 1),
     ],
+    "MATCH (a)-[r:K]->(b) RETURN a, b AS c ORDER BY r.w DESC SKIP 1 LIMIT 2": [(1, 2)],
     "MATCH (a)-[:K]->(b) WITH b, count(*) AS n WITH b ORDER BY n DESC LIMIT 1 RETURN b": [(2,)],
     "MATCH (a)-[:K*1..2]->(c) RETURN a, count(c) AS n ORDER BY n DESC LIMIT 1": [(1, 4)],
     "MATCH (a)-[r:K]->(b) RETURN a, sum(r.w) AS w ORDER BY abs(w - 7) DESC, -id(a) LIMIT 2": [
