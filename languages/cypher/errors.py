@@ -130,6 +130,10 @@ READ_COLUMN = later(
     "a path as a column beside a use of its nodes, relationships or length is",
     "return its ends, or the rows of UNWIND nodes(p) AS n",
 )
+COUNTED_COLUMN = later(
+    "a path as a column beside an aggregate, or a LIMIT of its rows, but for a shortest one, is",
+    "return the nodes at its ends, or write WITH DISTINCT a, b before another MATCH of the path",
+)
 OTHER_MEMBER = Fault(
     "E-TYPE",
     "only a relationship can be one of relationships(p)",

@@ -213,6 +213,8 @@ class _Adding:
             self._hold(body, [test for test in tests if is_of_nodes(test.members)], [source])
             return
         if body.counted:
+            if part.variable is not None and part.variable.text in self.block.returned:
+                raise errors.COUNTED_COLUMN.error(part.variable.at, part.variable.text)
             self._chain(one, source, target, self._length(hops))
             return
         hops = replace(hops, least=max(hops.least, 1))
