@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...algebra.orders import Direction
+from ..query.errors import line_of
 from ..query.regular_query import Limit
 from . import errors
+from .bodies import Body
 from .clauses import Item, Projection, Sorted
 from .expression_text import expression_text
 from .leaves import HasLabels, Literal, Name, Property, Variable
@@ -44,6 +46,32 @@ def with_keys(program: Program, projection: Projection) -> Projection:
             column = keys[text] = Item(value, name, text)
         order.append(replace(key, value=Variable(Name(column.name, key.value.at))))
     return replace(projection, items=(*items, *keys.values()), order=tuple(order))
+
+
+def without_order(program: Program, result: Projection) -> Projection:
+    """RETURN without an order that chooses no rows, of which a warning tells."""
+    if not result.order or result.limit is not None or result.skip is not None:
+        return result
+    at = result.order[0].value.at
+    reason = "a result is a set of rows, which has no order"
+    hint = "sort the answers after the query, or add LIMIT, by which the order chooses rows"
+    program.warnings.append(line_of("W-ORDER", at, "ORDER BY", reason, hint))
+    return replace(result, order=())
+
+
+def check_order(body: Body, projection: Projection, order: Sequence[Sorted]) -> None:
+    """Checks that the keys of an order read columns, and variables that a body binds.
+
+    Raises:
+        QueryError: E-SAFE for another one.
+    """
+    columns = {item.name for item in projection.items}
+    for key in order:
+        for name in names_in(key.value):
+            if name is not None and name not in columns:
+                at = key.value.at
+                if body.bound(Name(name, at)) is None:
+                    raise errors.UNBOUND.error(at, name)
 
 
 def limit_of(projection: Projection, items: Sequence[Item]) -> Limit | None:

@@ -6,7 +6,7 @@ alternatives; the clauses after it read the head of these rules.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -18,7 +18,7 @@ from ..query.regular_query import RegularQuery, Rule, WindowClause
 from . import errors
 from .blocks import Block
 from .bodies import Body
-from .clauses import Match, Projection, Query, Single, Unwind, With
+from .clauses import Match, Projection, Query, Single, Sorted, Unwind, With
 from .conditions import hold, match_block
 from .constructed import relationships
 from .distinct_rows import with_distinct
@@ -30,7 +30,7 @@ from .leaves import Variable as VariableText
 from .limited_rows import with_limited_sets
 from .lists import lists_taken_apart, without_lists
 from .optional_matches import match_optionally, null_in
-from .ordering import with_keys
+from .ordering import check_order, with_keys, without_order
 from .path_tests import paths_read, paths_returned
 from .program import Choices, Program, alternatives, reading
 from .projections import Closed, are_apart, close, closes, computes, counts, is_aggregated, renamed
@@ -168,6 +168,9 @@ class Start:
 
 def _single(program: Program, single: Single, head: str) -> Closed:
     """Adds the rules of one query; its last ones have ``head``."""
+    order = single.result.order
+    single = replace(single, result=without_order(program, single.result))
+    ignored = () if single.result.order else order
     single = with_first_rows(with_first_match(without_filtered_lists(single)))
     single = with_limited_sets(program, without_lists(single))
     start: Start | None = None
@@ -187,7 +190,7 @@ def _single(program: Program, single: Single, head: str) -> Closed:
             start, pending = Start(name, closed, clause), []
         else:
             pending.append(clause)
-    return _segment(program, start, pending, single.result, head, lists=None)
+    return _segment(program, start, pending, single.result, head, lists=None, ignored=ignored)
 
 
 def _segment(
@@ -198,10 +201,11 @@ def _segment(
     head: str,
     *,
     lists: Mapping[str, str] | None,
+    ignored: Sequence[Sorted] = (),
 ) -> Closed:
     """Adds the rules of the clauses between two projections that close rules.
 
-    ``lists`` are as of :func:`close`.
+    ``lists`` are as of :func:`close`; ``ignored`` is an order that chooses no rows.
     """
     visible, projection = projection, with_keys(program, projection)
     projection = with_order_columns(program, projection)
@@ -218,6 +222,7 @@ def _segment(
             start.begin(body)
         for clause in clauses:
             _clause(body, clause, returned, read)
+        check_order(body, projection, ignored)
         return close(body, projection, rows, inner, lists)
 
     closed = alternatives(build)[0]

@@ -61,6 +61,9 @@ def names_in(of: Expression) -> Iterator[str | None]:
         case Quantified(variable=variable) | Comprehension(variable):
             own = {variable.text}
             yield from (n for part in parts_of(of) for n in names_in(part) if n not in own)
+        case Reduced(result=result, variable=variable):
+            own = {result.text, variable.text}
+            yield from (n for part in parts_of(of) for n in names_in(part) if n not in own)
         case _:
             for part in parts_of(of):
                 yield from names_in(part)

@@ -49,6 +49,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "W-EMPTY": "a path expression that no path fits",
         "W-UNUSED": "a rule or window that the answer does not use",
         "W-TYPE": "a join of vertices of different types",
+        "W-ORDER": "an order of a result without a limit, which chooses no rows",
         "W-RUN": "a clause for what a setting of the run decides",
         "W-SLIDE": "a slide that does not divide the range",
     }

@@ -52,6 +52,13 @@ def test_reports_begin_at_a_time(at: str, start: str, every: str, emit: Emit) ->
     assert parse(printer.text(query), "rq").emit == emit
 
 
+def test_an_order_without_a_limit_has_a_warning() -> None:
+    query = parse("MATCH (a:P)-[r:K]->(b) RETURN a.x AS x ORDER BY r.w DESC, x", "cypher")
+    assert printer.rules_text(query) == ["Answer(a.x as x) <- P(a), K(a, b) as r."]
+    (warning,) = query.warnings
+    assert warning.startswith("W-ORDER 1:49: ORDER BY: a result is a set of rows")
+
+
 @pytest.mark.parametrize("text", REFUSED)
 def test_a_refused_text_has_one_clear_message(text: str) -> None:
     with pytest.raises(QueryError) as caught:
