@@ -80,7 +80,11 @@ def _with_last_columns(single: Single) -> Single:
         replace(item, alias=item.alias or Name(item.name, item.value.at)) for item in result.items
     )
     last = With(replace(result, items=items), None)
-    columns = _projection(_passed_on(items, result.at), result.at)
+    # Constants stay constants of the RETURN, for they tell the queries of UNION ALL apart.
+    passed = zip(items, _passed_on(items, result.at), strict=True)
+    columns = _projection(
+        [item if isinstance(item.value, Literal) else column for item, column in passed], result.at
+    )
     return replace(single, clauses=(*single.clauses, last), result=columns)
 
 
