@@ -213,7 +213,7 @@ class _Adding:
             self._hold(body, [test for test in tests if is_of_nodes(test.members)], [source])
             return
         if body.counted:
-            if part.variable is not None and part.variable.text in self.block.returned:
+            if part.variable is not None and self._alias(part.variable, (source, target)):
                 raise errors.COUNTED_COLUMN.error(part.variable.at, part.variable.text)
             self._chain(one, source, target, self._length(hops))
             return

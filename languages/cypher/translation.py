@@ -21,6 +21,7 @@ from .bodies import Body
 from .clauses import Match, Projection, Query, Single, Sorted, Unwind, With
 from .conditions import hold, match_block
 from .constructed import relationships
+from .counted_paths import with_counted_lengths
 from .distinct_rows import with_distinct
 from .filtered_lists import without_filtered_lists
 from .first_of_groups import first_of_groups, with_first_rows, with_order_columns
@@ -168,9 +169,9 @@ class Start:
 
 def _single(program: Program, single: Single, head: str) -> Closed:
     """Adds the rules of one query; its last ones have ``head``."""
-    order = single.result.order
-    single = replace(single, result=without_order(program, single.result))
-    ignored = () if single.result.order else order
+    result = without_order(program, single.result)
+    ignored = () if result.order else single.result.order
+    single = with_counted_lengths(replace(single, result=result))
     single = with_first_rows(with_first_match(without_filtered_lists(single)))
     single = with_limited_sets(program, without_lists(single))
     start: Start | None = None

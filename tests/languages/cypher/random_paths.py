@@ -213,8 +213,13 @@ def queries_of_paths(draw: st.DrawFn) -> Texts:
         items.append(Texts(f"{said} AS v", f"{kuzu} AS v"))
     else:
         calls = ["count(*)", "avg(length(p))", "max(size(nodes(p)))"]
-        call = draw(st.sampled_from(calls[:1] if is_optional else calls))
-        items.append(Texts(f"{call} AS v", f"{call} AS v"))
+        choices = [Texts(call, call) for call in (calls[:1] if is_optional else calls)]
+        if not is_optional:
+            choices.append(Texts("count(p)", "count(*)"))
+        elif len(scope.nodes) == 2:
+            choices.append(Texts("count(p)", f"count({scope.nodes[-1]}.id)"))
+        call = draw(st.sampled_from(choices))
+        items.append(Texts(f"{call.cypher} AS v", f"{call.kuzu} AS v"))
     ending = returned(items, distinct=kind != "counts")
     parts = (*clauses, ending)
     texts = " ".join(c.cypher for c in parts), " ".join(c.kuzu for c in parts)

@@ -134,6 +134,19 @@ AT_5: dict[str, list[Row]] = {
     "MATCH p = (a)-[:K*1..2]->(b) WHERE length(p) > 1 MATCH (c)-[r:K]->(b) "
     "WHERE NOT r IN relationships(p) RETURN a, b, c": [(1, 3, 3)],
     "MATCH p = (a)-[:K*1..2]->(b) RETURN a, avg(length(p)) AS l": [(1, 1.5), (2, 1.5), (3, 1.0)],
+    # Each path counts.
+    "MATCH p = (a)-[:K*1..2]->(b) WITH a, p AS q RETURN a, 1 + count(q) AS n": [
+        (1, 5),
+        (2, 3),
+        (3, 2),
+    ],
+    "MATCH p = (a)-[:K*1..2]->(b) WITH a, b, p RETURN a, count(*) AS n": [(1, 4), (2, 2), (3, 1)],
+    "MATCH (a) OPTIONAL MATCH p = (a)-[:L*1..2]->(b) RETURN a, count(p) AS n, count(*) AS m": [
+        (1, 0, 1),
+        (2, 1, 1),
+        (3, 0, 1),
+    ],
+    "MATCH p = shortestPath((a)-[:K*..3]->(b)) RETURN a, count(p) AS n": [(1, 2), (2, 1)],
     "MATCH p = (a)-[:K*0..1]->(b:City) WHERE none(r IN relationships(p) WHERE r.w < 6) "
     "RETURN a, b": [(3, 3)],
     "MATCH p = (a)-[:K*0..1]->(b:City) WHERE single(r IN relationships(p) WHERE r.w < 6) "
