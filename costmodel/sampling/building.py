@@ -6,8 +6,10 @@ Joins of joins are one join, and a path over paths is one path, where that gives
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import count
 
+from ...algebra import regex
 from ...algebra.logical import (
     BoundPath,
     Filter,
@@ -23,7 +25,7 @@ from ...algebra.logical import (
 )
 from ...algebra.predicate import Predicate
 from .parts import reach
-from .relations import Edges, Either, Join, Relation, Scanned, Wide, properties_of, width
+from .relations import Edges, Either, Join, Reach, Relation, Scanned, Wide, properties_of, width
 
 MOST_ATOMS = 12
 """The most inputs of a join that is evaluated on a sample."""
@@ -130,15 +132,19 @@ def _join(
     if own is None:
         return None
     read = {*output}.union(*[each.columns for each in conditions])
-    different = sorted({_narrowed(binding, below, read) for binding, below in own}, key=str)
+    narrowed = {_narrowed(binding, below, read) for binding, below in own}
+    # Joins that differ in the numbers of variables alone have equal relations where they can.
+    different = sorted(narrowed, key=lambda atom: (str(atom[1]), atom[0]))
     if len(different) > MOST_ATOMS:
         return None
+    if len(different) == 1 and not conditions:
+        projected = _projected(*different[0], output)
+        if projected is not None:
+            return projected
     numbers: dict[int, int] = {}
     for binding, _ in different:
         for variable in binding:
             numbers.setdefault(variable, len(numbers))
-    if len(different) == 1 and tuple(output) == different[0][0] and not conditions:
-        return different[0][1]
     moved = [each.renumbered(numbers) for each in conditions]
     return Join(
         tuple(tuple(numbers[v] for v in binding) for binding, _ in different),
@@ -146,6 +152,22 @@ def _join(
         tuple(relation for _, relation in different),
         Predicate.all_of(moved).normal if moved else None,
     )
+
+
+def _projected(binding: tuple[int, ...], below: Relation, output: Sequence[int]) -> Relation | None:
+    """The rows of a relation with the variables ``output`` alone, without a join around it; None
+    if there is no such relation."""
+    if tuple(output) == binding:
+        return below
+    if len(set(binding)) < len(binding):
+        return None
+    match below:
+        case Join():
+            return replace(below, output=tuple(below.output[binding.index(v)] for v in output))
+        case Reach(expression, inputs) if tuple(output) == binding[::-1]:
+            return reach(regex.inverse(expression), inputs)
+        case _:
+            return None
 
 
 def _with_own_properties(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ...algebra import regex
 from ...algebra.regex import Regex, Symbol
@@ -37,7 +38,10 @@ def reach(expression: Regex, inputs: Sequence[Relation]) -> Relation:
 
 
 def one_way(relation: Relation) -> Relation:
-    """Of a path and its inverse one, so that both have one estimate; any other relation itself."""
+    """Of a relation of two columns and the one with its columns in the other order one of them, so
+    that both have one estimate; any other relation itself."""
+    if isinstance(relation, Join) and len(relation.output) == 2:
+        return replace(relation, output=(min(relation.output), max(relation.output)))
     if not isinstance(relation, Reach):
         return relation
     inverse = reach(regex.inverse(relation.regex), relation.inputs)

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from headrace.algebra import regex
-from headrace.algebra.logical import FilteredPattern, Pattern, WScan
+from headrace.algebra.logical import FilteredPattern, Pattern, Project, WScan
 from headrace.algebra.predicate import Predicate
 from headrace.algebra.window import Window
 from headrace.catalog.model import Catalog, LabelStatistics, Stream, StreamSample
@@ -384,6 +384,20 @@ def test_a_path_and_its_inverse_have_one_estimate() -> None:
     assert other is not None
     assert known.estimated == 2, "the path, and the closure in it"
     assert other == replace(estimate, distinct=estimate.distinct[::-1])
+
+
+@pytest.mark.parametrize("other", [[0, 1, 2], [2, 0, 1], [1, 2, 0]])
+def test_joins_that_differ_in_the_numbers_of_variables_are_equal(other: list[int]) -> None:
+    bindings, inputs = [(0, 1), (0, 2), (2, 1)], [PLUS, A, B]
+    moved = {0: 5, 1: 9, 2: 7}
+    again = tuple(tuple(moved[v] for v in bindings[k]) for k in other)
+    one = relation_of(Pattern(tuple(bindings), (0, 1)), inputs)
+    assert one is not None
+    assert relation_of(Pattern(again, (5, 9)), [inputs[k] for k in other]) == one
+    swapped = relation_of(Pattern(again, (9, 5)), [inputs[k] for k in other])
+    assert swapped is not None
+    assert one_way(swapped) == one_way(one)
+    assert relation_of(Project((1, 0)), [one]) == swapped
 
 
 def test_the_last_steps_still_estimate_what_takes_few() -> None:
