@@ -85,7 +85,7 @@ class Snapshot:
         begins: the first vertex of each instant, and the number of vertices.
         instant: the instant of each vertex, as a position.
         points: the instants.
-        memory: the time before an instant over which versions are kept.
+        memory: the time before an instant over which versions are kept, in whole slides.
         samples: the samples of the streams, by name.
         origin: the snapshot of all queries over these scans, which is kept; None for itself.
         weights: the weight of each vertex: that of its instant.
@@ -275,7 +275,9 @@ def _snapshot_of(
     there = np.flatnonzero(present) // vertices
     begins = np.searchsorted(there, np.arange(count + 1))
     shortest = min(scan.window.range for scan in scans if scan.window is not None)
-    memory = max(int(shortest * min(MOST_VERSIONS / repeats, 1.0)), points.since)
+    memory = int(shortest * min(MOST_VERSIONS / repeats, 1.0))
+    # Whole slides, as only the ends of slides are looked at.
+    memory = max(memory // points.slide * points.slide, points.since)
     return Snapshot(edges, {}, begins.astype(np.int64), there, points, memory, samples)
 
 

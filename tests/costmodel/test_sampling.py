@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import networkx as nx
@@ -67,33 +67,39 @@ RELATIONS: dict[str, Relation] = {
     "union": Either((PLUS, ENDS)),
 }
 Pairs = Sequence[tuple[int, int]]
+Told = tuple[int, int, int, int]
+"""The time of an edge, the number of its label, its source and its target."""
 
 
 def catalog_of(a: Pairs, b: Pairs, seed: int = 0) -> Catalog:
     """A stream of five windows in which each label repeats its pairs once a window."""
     random = np.random.default_rng(seed)
-    src, trg, label, ts = [], [], [], []
-    for code, pairs in enumerate((a, b)):
-        for window in range(5):
-            for number in random.permutation(len(pairs)):
-                src.append(pairs[number][0])
-                trg.append(pairs[number][1])
-                label.append(code)
-                ts.append(window * RANGE + int(random.integers(RANGE)))
-    order = np.argsort(ts, kind="stable")
-    columns = [np.array(c)[order] for c in (src, trg, label, ts)]
+    told = [
+        (window * RANGE + int(random.integers(RANGE)), code, *pairs[number])
+        for code, pairs in enumerate((a, b))
+        for window in range(5)
+        for number in random.permutation(len(pairs))
+    ]
+    return catalog_with(told, {"a": len(a), "b": len(b)})
+
+
+def catalog_with(told: list[Told], pairs: Mapping[str, int]) -> Catalog:
+    """A stream of five windows with some edges; ``pairs`` has the different ones of each label."""
+    told = sorted(told, key=lambda edge: edge[0])
+    ts, label, src, trg = (np.array(column) for column in zip(*told, strict=True))
     sample = StreamSample(
         ("a", "b"),
-        columns[0].astype(np.uint64),
-        columns[1].astype(np.uint64),
-        columns[2].astype(np.int32),
-        columns[3].astype(np.int64),
+        src.astype(np.uint64),
+        trg.astype(np.uint64),
+        label.astype(np.int32),
+        ts.astype(np.int64),
         0,
         5 * RANGE - 1,
     )
+    counts = {name: int((label == code).sum()) / 5 for code, name in enumerate(pairs)}
     statistics = {
-        name: LabelStatistics(len(pairs) / RANGE, len(pairs), len(pairs), len(pairs))
-        for name, pairs in (("a", a), ("b", b))
+        name: LabelStatistics(counts[name] / RANGE, different, different, different)
+        for name, different in pairs.items()
     }
     return Catalog({"s": Stream("s", statistics)}, samples={"s": sample})
 
@@ -327,6 +333,39 @@ def test_edges_that_repeat_once_a_window_are_renewed_once_a_window() -> None:
     assert sampler(catalog).estimate(single) is None, "a product is not sampled"
 
 
+def test_rows_have_the_rate_of_their_renewals_where_most_slides_renew_them() -> None:
+    """Each pair is told in most slides, so that versions are kept for a part of the window."""
+    window, random = Window(RANGE, 10), np.random.default_rng(5)
+    a, b = [Edges((Scanned("s", label, window),)) for label in ("a", "b")]
+    pairs = uniform(3, 12, 20), uniform(4, 12, 20)
+    told: list[Told] = [
+        (start + int(random.integers(10)), code, *pair)
+        for start in range(0, 5 * RANGE, 10)
+        for code in (0, 1)
+        for pair in dict.fromkeys(pairs[code])
+        if random.random() < 0.8
+    ]
+    built = sampler_of(catalog_with(told, {"a": 20, "b": 20}), (*a.scans, *b.scans))
+    assert built is not None
+    estimate = built.estimate(Join(((0, 1), (1, 2)), (0, 1, 2), (a, b)))
+    assert estimate is not None
+
+    expiry: dict[tuple[int, ...], int] = {}
+    rows: dict[tuple[int, ...], int] = {}
+    renewed = 0
+    for ts, code, x, y in sorted(told, key=lambda edge: edge[0]):
+        expiry[code, x, y] = ts // 10 * 10 + RANGE
+        for other, *ends in list(expiry):
+            joined = (x, y, ends[1]) if code == 0 else (ends[0], x, y)
+            if other == code or ends[1 - other] != joined[1]:
+                continue
+            until = min(expiry[code, x, y], expiry[other, ends[0], ends[1]])
+            if until > max(rows.get(joined, 0), ts):
+                rows[joined] = until
+                renewed += ts >= RANGE
+    assert estimate.rate == pytest.approx(renewed / (4 * RANGE), rel=0.1)
+
+
 def test_shorter_paths_that_overlap_estimate_a_longer_one() -> None:
     """Pairs of independent steps, counted exactly but for the longest path."""
     known = catalog_of(uniform(3, 40, 60), uniform(4, 40, 60))
@@ -388,7 +427,8 @@ def test_a_path_and_its_inverse_have_one_estimate() -> None:
 
 @pytest.mark.parametrize("other", [[0, 1, 2], [2, 0, 1], [1, 2, 0]])
 def test_joins_that_differ_in_the_numbers_of_variables_are_equal(other: list[int]) -> None:
-    bindings, inputs = [(0, 1), (0, 2), (2, 1)], [PLUS, A, B]
+    bindings = [(0, 1), (0, 2), (2, 1)]
+    inputs: list[Relation] = [PLUS, A, B]
     moved = {0: 5, 1: 9, 2: 7}
     again = tuple(tuple(moved[v] for v in bindings[k]) for k in other)
     one = relation_of(Pattern(tuple(bindings), (0, 1)), inputs)
