@@ -301,8 +301,8 @@ class Lists:
         number, several = self.value_of(self.body, place), len(list_.members)
 
         def is_at(place: int) -> rq.Value:
-            ways = [scalar.Literal(place), scalar.Literal(place - several)]
-            tests = tuple(rq.Computed(functions.EQUAL, (number, way)) for way in ways)
+            places = [scalar.Literal(place), scalar.Literal(place - several)]
+            tests = tuple(rq.Computed(functions.EQUAL, (number, at)) for at in places)
             return rq.Computed(functions.ANY_TRUE, tests)
 
         return [(is_at(k), member.bound) for k, member in enumerate(list_.members)]
