@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ...algebra import regex
 from ...algebra.regex import Regex, Symbol
-from .relations import Edges, Either, Join, Reach, Relation, Wide
+from .relations import Edges, Either, Join, Reach, Relation, Wide, width
 
 
 def reach(expression: Regex, inputs: Sequence[Relation]) -> Relation:
@@ -68,26 +68,20 @@ def concatenation(path: Reach) -> Join | None:
             return None
 
 
-def path_of(relation: Relation) -> Relation | None:
-    """The path of edges that a relation is; None if it is another one.
+def path_of(relation: Relation) -> Relation:
+    """A relation as a path, with the paths among its inputs put in; itself if it is none.
 
-    A join is a path if its inputs are paths, one behind the other from the first variable of its
-    output to the second one.
+    A join of relations of two columns is a path if they lie one behind the other from the first
+    variable of its output to the second one.
     """
     match relation:
-        case Edges():
-            return relation
         case Reach(expression, inputs):
-            steps = expression
-        case Join(bindings, (begin, end), inputs, None):
-            joined = _behind(bindings, begin, end)
-            if joined is None:
-                return None
-            steps = joined
+            return reach(expression, list(map(path_of, inputs)))
+        case Join(bindings, (begin, end), inputs, None) if all(width(i) == 2 for i in inputs):
+            steps = _behind(bindings, begin, end)
+            return relation if steps is None else reach(steps, list(map(path_of, inputs)))
         case _:
-            return None
-    paths = [path for path in map(path_of, inputs) if path is not None]
-    return reach(steps, paths) if len(paths) == len(inputs) else None
+            return relation
 
 
 def _behind(bindings: Sequence[tuple[int, ...]], begin: int, end: int) -> Regex | None:

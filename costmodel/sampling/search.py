@@ -17,7 +17,7 @@ from .snapshot import Snapshot
 CELLS = 1 << 19
 """The most entries of the table of a search of several sources, and of a table that is kept:
 sources times states times vertices."""
-CELLS_PER_STEP = 512
+CELLS_PER_STEP = 160
 """The entries of a table that count as a step: in a large one, those that a search reads are in no
 cache."""
 ROUND = 400
