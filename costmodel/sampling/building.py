@@ -155,8 +155,8 @@ def _join(
 
 
 def _projected(binding: tuple[int, ...], below: Relation, output: Sequence[int]) -> Relation | None:
-    """The rows of a relation with the variables ``output`` alone, without a join around it; None
-    if there is no such relation."""
+    """A relation projected to the variables ``output`` without a join around it; None where that
+    takes a join."""
     if tuple(output) == binding:
         return below
     if len(set(binding)) < len(binding):

@@ -7,13 +7,12 @@ of ``collect`` have no order in Cypher.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from .leaves import Literal, Name, Property, Variable
 from .syntax import And, Call, Case, Comprehension, Expression, NullTest, depth_of
 from .variables import IDENTITIES
-from .walking import names_in, with_parts
+from .walking import conjuncts, names_in, with_parts
 
 
 def of_collected(of: Comprehension, collect: Call) -> Call | None:
@@ -47,16 +46,8 @@ def _is_never_null(value: Expression, of: Comprehension) -> bool:
     """Whether the value of a member that is not null is never null."""
     if isinstance(value, Literal):
         return value.value is not None
-    known = () if of.condition is None else _conjuncts(of.condition)
+    known = () if of.condition is None else conjuncts(of.condition)
     return _is_member(value, of.variable) or NullTest(value, False) in known
-
-
-def _conjuncts(of: Expression) -> Iterator[Expression]:
-    if isinstance(of, And):
-        for part in of.parts:
-            yield from _conjuncts(part)
-    else:
-        yield of
 
 
 def _with_argument(of: Expression, name: Name, argument: Expression) -> Expression | None:

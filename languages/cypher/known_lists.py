@@ -52,7 +52,7 @@ class Lists:
 
     Attributes:
         body: the body.
-        value_of: the value of an expression of a body that is no list.
+        value_of: the value of an expression of a body, which is not a list.
     """
 
     body: Body
@@ -337,7 +337,7 @@ def _whole(list_: KnownList, of: Expression) -> KnownList:
 
 
 def _may_be_null(bound: Bound) -> bool:
-    """Whether a member that is no list may be null; a property may always be."""
+    """Whether a member may be null: a property or a list is taken as one that may."""
     match bound:
         case Value(scalar.Literal(constant)):
             return constant is None

@@ -12,8 +12,8 @@ can be left::
     WITH a, w
 
 The last WITH closes no rule, so the clauses after it count a row for each number. Each digit of
-greater numbers is an UNWIND of its own, which keeps the rules few. A key that is no column becomes
-one up to the limit. So do the variables that tell rows apart behind a WITH with DISTINCT or
+greater numbers is an UNWIND of its own, which keeps the rules few. A key that is not a column
+becomes one up to the limit. So do the variables that tell rows apart behind a WITH with DISTINCT or
 aggregates, and no rows are numbered there.
 """
 
@@ -43,7 +43,7 @@ _BASE: Final = 8
 def with_limited_sets(program: Program, single: Single) -> Single:
     """The query in which a WITH with a limit has DISTINCT, and perhaps numbers of equal rows.
 
-    A RETURN whose order has a key that is no column becomes such a WITH, and a RETURN behind it.
+    A RETURN whose order has a key that is not a column becomes such a WITH, and a RETURN behind it.
 
     Raises:
         QueryError: E-LATER for ``*`` beside such a limit, and for a key of its order that has
@@ -95,7 +95,7 @@ def _is_bag(projection: Projection) -> bool:
 
 
 def _has_keys(projection: Projection) -> bool:
-    """Whether a key of the order reads what is no column."""
+    """Whether a key of the order reads anything but columns."""
     names = {item.name for item in projection.items}
     return not projection.is_star and any(
         column_of(projection.items, expression_text(key.value)) is None

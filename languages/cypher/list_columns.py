@@ -22,7 +22,7 @@ from .values import value_of
 
 
 def list_value(body: Body, of: Expression) -> rq.Value | None:
-    """What rules compute a list by; None for an expression that is no list.
+    """What rules compute a list by; None for an expression that is not a list.
 
     Raises:
         QueryError: E-LATER for a list of relationships, and for members of a list that are not

@@ -15,8 +15,8 @@ from typing import Any
 from ..query.shortest_paths import NODES, RELATIONSHIPS, VALUES
 from .clauses import Match, Projection, Unwind, With
 from .leaves import Direction, Name, Quantifier, Variable
-from .syntax import And, Call, Expression, Not, Part, Quantified, Relationship
-from .walking import names_in, parts_of
+from .syntax import Call, Expression, Not, Part, Quantified, Relationship
+from .walking import conjuncts, names_in, parts_of
 
 LISTS = (NODES, RELATIONSHIPS)
 """The functions that give the members of a path."""
@@ -79,7 +79,7 @@ def conditions_of(
     by_name = {part.variable.text: part for part in parts if part.variable is not None}
     of_steps: dict[str, tuple[Quantified, ...]] = {}
     rest: list[Expression] = []
-    for one in () if condition is None else _conjuncts(condition):
+    for one in () if condition is None else conjuncts(condition):
         test = _of_each(one)
         name = None if test is None else path_of(test.members)
         part = None if name is None else by_name.get(name.text)
@@ -150,14 +150,6 @@ def _read(tree: Any) -> Iterator[str]:
         if (path := path_of(part, VALUES)) is not None:
             yield path.text
         yield from _read(part)
-
-
-def _conjuncts(of: Expression) -> Iterator[Expression]:
-    if isinstance(of, And):
-        for part in of.parts:
-            yield from _conjuncts(part)
-    else:
-        yield of
 
 
 def _of_each(of: Expression) -> Quantified | None:

@@ -231,7 +231,7 @@ def _compared(body: Body, one: Expression, sign: Name, other: Expression) -> rq.
 
 
 def lists_alike(body: Body, one: Expression, sign: Name, other: Expression) -> rq.Value | None:
-    """Whether two lists are equal, or different; None if either is no list.
+    """Whether two lists are equal, or different; None if either is not a list.
 
     Raises:
         QueryError: E-LATER for other comparisons of lists.

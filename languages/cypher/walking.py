@@ -8,6 +8,7 @@ from typing import Any, TypeGuard, TypeVar, get_args
 
 from .leaves import HasLabels, Name, Property, Variable
 from .syntax import (
+    And,
     Comprehension,
     Exists,
     Expression,
@@ -67,6 +68,15 @@ def names_in(of: Expression) -> Iterator[str | None]:
         case _:
             for part in parts_of(of):
                 yield from names_in(part)
+
+
+def conjuncts(of: Expression) -> Iterator[Expression]:
+    """The conditions that AND joins; a condition of another kind itself."""
+    if isinstance(of, And):
+        for part in of.parts:
+            yield from conjuncts(part)
+    else:
+        yield of
 
 
 def variables_of_patterns(parts: Sequence[Part]) -> set[str]:

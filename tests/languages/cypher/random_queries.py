@@ -185,7 +185,7 @@ def _after_limit(draw: st.DrawFn, body: Body) -> Texts:
 
 
 def _after_limit_of_rows(draw: st.DrawFn, body: Body) -> Texts:
-    """A MATCH from the first rows, which may repeat; perhaps ordered by what is no column.
+    """A MATCH from the first rows, which may repeat; its order may have a key that is not a column.
 
     Rows that agree in the keys and columns are equal, so Kuzu chooses as many of each.
     """

@@ -74,7 +74,7 @@ AT_5: dict[str, list[Row]] = {
     ],
     "MATCH (a)-[:K]->() RETURN 1 AS of, count(*) AS n UNION ALL "
     "MATCH (a)-[r:K]->() WHERE r.w > 0 RETURN NULL AS of, count(*) AS n": [(1, 4), (None, 4)],
-    # So have those that are ordered by what is no column.
+    # So have those whose order has a key that is not a column.
     "MATCH (a)-[r:K]->() RETURN a, 'k' AS of ORDER BY r.w, a LIMIT 9 UNION ALL "
     "MATCH (a)-[r:L]->() RETURN a, 'l' AS of ORDER BY r.ts LIMIT 9": [
         (1, "k"),
