@@ -3,6 +3,8 @@
 In: an operator, and the characteristics of its inputs. Out: the characteristics of its
 result, and its cost per unit of application time.
 
+May import: algebra, catalog; of executor the compiled kernels, on which a sample is evaluated.
+
 Invariant: estimates are finite where rates and windows are, and never negative; the cost
 model knows nothing of the memo.
 

@@ -91,7 +91,7 @@ def plan_translated(
         translated.catalog,
         options.constants or Constants(),
         parallelism=options.parallelism,
-        sampler=_sampler(translated),
+        sampler=_sampler(translated, deadline),
         feedback=_feedback(translated),
     )
     defaults = Options()
@@ -137,7 +137,7 @@ def plan_translated(
     )
 
 
-def _sampler(translated: Translated) -> Sampler | None:
+def _sampler(translated: Translated, deadline: Deadline) -> Sampler | None:
     """Returns what estimates the query's paths and joins from samples of its streams.
 
     The model ``thesis``, catalogs without samples and the option ``sample`` leave them out.
@@ -145,10 +145,13 @@ def _sampler(translated: Translated) -> Sampler | None:
     options = translated.request.options
     if options.cost_model == "thesis" or not (options.sample and translated.catalog.samples):
         return None
+    from ..costmodel.sampling import compiled
     from ..costmodel.sampling.building import scanned
     from ..costmodel.sampling.estimator import sampler_of
     from .conditions import checking, satisfying
 
+    with deadline.paused():
+        compiled.prepare()
     scans = [
         scanned(scan)
         for operator in operators_in(translated.logical.expression)

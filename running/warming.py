@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from ..catalog.document import from_document
 from ..costmodel import Constants
+from ..costmodel.sampling import compiled
 from ..planning.planner import optimize
 from ..planning.requests import PlanningOptions, PlanRequest
 
@@ -127,6 +128,7 @@ def warm() -> Warmed:
     from ..executor.partitions import partitions_of
 
     started = time.perf_counter()
+    compiled.prepare()
     for stream, text, options in QUERIES:
         catalog = from_document({"streams": {stream: {"labels": _LABELS, **_STREAMS[stream]}}})
         plan = optimize(PlanRequest(text, catalog=catalog, options=options)).plan

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -69,7 +70,7 @@ class Versions(NamedTuple):
     replaced: Ints
     fresh: Mask
 
-    def take(self, rows: Ints | Mask) -> Versions:
+    def take(self, rows: Ints | Mask | slice) -> Versions:
         """Some of the versions."""
         return Versions(
             self.created[rows], self.expiry[rows], self.replaced[rows], self.fresh[rows]
@@ -95,6 +96,22 @@ class Pairs(NamedTuple):
     adjacency: Adjacency
     expiry: Ints
     before: Ints
+
+
+class Graphs(NamedTuple):
+    """The pairs that the moves of an automaton follow.
+
+    Attributes:
+        moves: for each move its state, the state that it enters, and its graph.
+        begins: for each graph where the pairs of each vertex begin, and their end.
+        targets: the vertex at the other end of each pair.
+        expiries: the expiry of each pair, at the instant and a short time before.
+    """
+
+    moves: Ints
+    begins: Ints
+    targets: Ints
+    expiries: Ints
 
 
 def starts_of(ordered: Ints) -> Ints:
@@ -161,3 +178,22 @@ def pairs_of(links: Links, cutoffs: Ints) -> Pairs:
     before = np.maximum.reduceat(old, starts) if len(starts) else old
     sums = np.concatenate([[0], np.cumsum(last)])
     return Pairs(Adjacency(sums[begins], targets[last]), versions.expiry[last], before)
+
+
+def graphs_of(moves: Sequence[tuple[int, int, Pairs]]) -> Graphs:
+    """The graphs of some moves: from state, to state, and the pairs that they follow."""
+    places: dict[int, int] = {}
+    different: list[Pairs] = []
+    numbered = []
+    for at, to, pairs in moves:
+        if id(pairs) not in places:
+            places[id(pairs)] = len(different)
+            different.append(pairs)
+        numbered.append((at, to, places[id(pairs)]))
+    begins, end = [], 0
+    for pairs in different:
+        begins.append(pairs.adjacency.begins + end if end else pairs.adjacency.begins)
+        end += len(pairs.expiry)
+    columns = [(p.adjacency.targets, p.expiry, p.before) for p in different]
+    targets, now, before = map(np.concatenate, zip(*columns, strict=True))
+    return Graphs(np.array(numbered, np.int64), np.stack(begins), targets, np.stack([now, before]))

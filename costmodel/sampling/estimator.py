@@ -57,7 +57,7 @@ FEW_VALUES = 8
 """The number of values of the first sample, whose steps decide the size of the second."""
 MOST_VALUES = 128
 """The most values of the second sample, unless it has all values."""
-STEPS = 400_000
+STEPS = 1_000_000
 """The steps of all estimates of a query."""
 SHARE = 8
 """An estimate takes at most the remaining steps divided by this."""

@@ -16,17 +16,31 @@ import numpy as np
 from ...algebra import regex
 from ...algebra.automaton import Automaton, minimal_dfa
 from ...algebra.predicate import Predicate
-from .arrays import FOREVER, Floats, Ints, Links, Pairs, Versions, coalesced, links_of
+from .arrays import (
+    FOREVER,
+    Floats,
+    Graphs,
+    Ints,
+    Links,
+    Pairs,
+    Versions,
+    coalesced,
+    graphs_of,
+    links_of,
+)
+from .compiled import joined
 from .counting import counted
 from .parts import concatenation, is_search
 from .properties import Checking, Properties, codes_of, undecided
 from .relations import Edges, Either, Join, Reach, Relation, Wide, variables_of
 from .rows import OverBudgetError, Rows, Steps, keys_of
-from .search import Move, Search
+from .search import reached
 from .snapshot import Snapshot
 
 SORTED_PER_STEP = 16
 """The entries of a sorted table that are made in the time of a step."""
+COPIED_PER_STEP = 40
+"""The numbers that are copied in the time of a step."""
 ATOM = 3_000
 """The steps of joining an atom, beside its rows."""
 
@@ -147,32 +161,21 @@ class Evaluation:
     ) -> Rows:
         """The pairs that a path connects from ``values``, which have them in a column."""
         automaton = minimal_dfa(expression).with_fresh_start()
-        moves = self._moves(automaton, inputs)
-        search = Search(self.snapshot, self.steps, automaton, moves)
-        sources, targets, expiry, before = search.reached(values)
-        moments, since = self.snapshot.moments[sources], self.snapshot.points.since
-        changed = np.flatnonzero(expiry > before)
-        replaced = np.flatnonzero((expiry > before) & (before > 0))
-        kept = np.flatnonzero(expiry == before)
-        old, new = moments - 2 * since, moments - since // 2
-        rows = np.concatenate([changed, replaced, kept])
-        versions = Versions(
-            np.concatenate([new[changed], old[replaced], old[kept]]),
-            np.concatenate([expiry[changed], before[replaced], before[kept]]),
-            np.concatenate(
-                [np.full(len(changed), FOREVER), new[replaced], np.full(len(kept), FOREVER)]
-            ),
-            np.concatenate([before[changed] == 0, np.zeros(len(replaced) + len(kept), np.bool_)]),
+        graphs = self._graphs(automaton, inputs)
+        sources, targets, versions, _ = reached(
+            self.snapshot, self.steps, automaton, graphs, values
         )
-        ends = (sources[rows], targets[rows])
-        columns = ends if column == 0 else ends[::-1]
-        rates = self.rates(versions, moments[rows], True)
+        columns = (sources, targets) if column == 0 else (targets, sources)
+        rates = self.rates(versions, self.snapshot.moments[sources], True)
         if len(automaton.accepting) > 1:
             return self._coalesced(columns, versions, rates)
         return Rows(columns, versions, rates)
 
-    def _moves(self, automaton: Automaton, inputs: tuple[Relation, ...]) -> list[Move]:
-        """The moves of an automaton with the pairs that they follow, one move for many labels."""
+    def _graphs(self, automaton: Automaton, inputs: tuple[Relation, ...]) -> Graphs:
+        """The pairs that the moves of an automaton follow, one move for many labels."""
+        known = self.snapshot.known_graphs.get((automaton, inputs))
+        if known is not None:
+            return known
         edges: dict[tuple[int, int, bool], list[Edges]] = {}
         moves = []
         for at, ref, inverse, to in automaton.transitions:
@@ -184,7 +187,11 @@ class Evaluation:
         for (at, to, inverse), parts in edges.items():
             scans = tuple(sorted({scan for part in parts for scan in part.scans}, key=str))
             moves.append((at, to, self._pairs(Edges(scans), inverse)))
-        return moves
+        copied = sum([len(pairs.expiry) for *_, pairs in moves])
+        copied = len(moves) * self.snapshot.vertices + 3 * copied
+        self.steps.take(copied // COPIED_PER_STEP, overhead=True)
+        graphs = self.snapshot.known_graphs[automaton, inputs] = graphs_of(moves)
+        return graphs
 
     def _joined(self, join: Join, column: int, values: Ints) -> Rows:
         """The rows of a join, whose atoms are joined from ``values`` on."""
@@ -234,51 +241,42 @@ class Evaluation:
         self.steps.take(ATOM, overhead=True)
         shared = [k for k, variable in enumerate(binding) if variable in bound][:2]
         ends = [bound[binding[k]] for k in shared]
-        columns: tuple[Ints, ...]
         if isinstance(below, Edges) and len(shared) == 1:
             links = self.snapshot.links(below, shared == [1])
-            left, right = links.adjacency.of(ends[0])
-            self.steps.take(len(left))
-            columns = (ends[0][left], links.adjacency.targets[right])
-            columns = columns if shared == [0] else columns[::-1]
-            other = links.versions.take(right)
+            low, high = links.adjacency.begins[ends[0]], links.adjacency.begins[ends[0] + 1]
+            other = links.versions
         elif isinstance(below, Edges):
             links = self.snapshot.links(below, False)
-            left, right = _matching(self._keys(links.adjacency.pairs), self._keys(ends))
-            self.steps.take(len(left) + len(links.adjacency.targets) // SORTED_PER_STEP)
-            columns = (ends[0][left], ends[1][left])
-            other = links.versions.take(right)
+            self.steps.take(len(links.adjacency.targets) // SORTED_PER_STEP)
+            low, high = _ranges(self._keys(links.adjacency.pairs), self._keys(ends))
+            other = links.versions
         else:
             at, different = _fewest(bound, binding)
             rows = self.rows(below, at, different)
             keys = self._keys([rows.columns[k] for k in shared])
             order = np.argsort(keys, kind="stable")
-            left, found = _matching(keys[order], self._keys(ends))
-            right = order[found]
-            self.steps.take(len(left))
-            columns = tuple([column[right] for column in rows.columns])
-            other = rows.versions.take(right)
-        created = np.maximum(versions.created[left], other.created)
-        # Both are there at one time before either is replaced.
-        same = created < np.minimum(versions.replaced[left], other.replaced)
-        fresh: dict[int, Ints] = {}
-        for variable, value in zip(binding, columns, strict=True):
-            if variable in bound:
-                same &= bound[variable][left] == value
-            elif variable in fresh:
-                same &= fresh[variable] == value
-            else:
-                fresh[variable] = value
-        left, other = left[same], other.take(same)
-        both = versions.take(left)
-        joined = {variable: value[left] for variable, value in bound.items()}
-        joined |= {variable: value[same] for variable, value in fresh.items()}
-        return joined, Versions(
-            created[same],
-            np.minimum(both.expiry, other.expiry),
-            np.minimum(both.replaced, other.replaced),
-            np.where(other.created > both.created, other.fresh, both.fresh),
-        )
+            low, high = _ranges(keys[order], self._keys(ends))
+            other = rows.versions.take(order)
+        self.steps.take(int((high - low).sum()))
+        left, right, both = joined(low, high, versions, other)
+        columns: tuple[Ints, ...]
+        if not isinstance(below, Edges):
+            columns = tuple([column[order[right]] for column in rows.columns])
+        elif len(shared) == 1:
+            columns = (ends[0][left], links.adjacency.targets[right])
+            columns = columns if shared == [0] else columns[::-1]
+        else:
+            columns = (ends[0][left], ends[1][left])
+        result = {variable: value[left] for variable, value in bound.items()}
+        same = np.ones(len(left), np.bool_)
+        for k, (variable, value) in enumerate(zip(binding, columns, strict=True)):
+            if variable not in result:
+                result[variable] = value
+            elif k not in shared:
+                same &= result[variable] == value
+        if same.all():
+            return result, both
+        return {variable: value[same] for variable, value in result.items()}, both.take(same)
 
     def _keys(self, ends: Sequence[Ints]) -> Ints:
         """Numbers that are equal for equal rows of one or two vertices."""
@@ -302,13 +300,9 @@ def _fewest(bound: dict[int, Ints], binding: tuple[int, ...]) -> tuple[int, Ints
     return min(known, key=lambda each: len(each[1]))
 
 
-def _matching(ordered: Ints, keys: Ints) -> tuple[Ints, Ints]:
-    """The places of ``keys``, each with the places of its equals in ``ordered`` keys."""
-    first = np.searchsorted(ordered, keys)
-    counts = np.searchsorted(ordered, keys, "right") - first
-    left = np.repeat(np.arange(len(keys)), counts)
-    ends = np.cumsum(counts)
-    return left, np.repeat(first - (ends - counts), counts) + np.arange(len(left))
+def _ranges(ordered: Ints, keys: Ints) -> tuple[Ints, Ints]:
+    """For each key where its equals in ``ordered`` keys begin and end."""
+    return np.searchsorted(ordered, keys), np.searchsorted(ordered, keys, "right")
 
 
 def _next(left: list[tuple[tuple[int, ...], Relation]], bound: dict[int, Ints]) -> int:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...algebra.automaton import Automaton
 from ...algebra.regex import Regex
 from ...catalog.model import StreamSample
 from .arrays import (
@@ -21,6 +22,7 @@ from .arrays import (
     MOST_VERSIONS,
     Adjacency,
     Floats,
+    Graphs,
     Ints,
     Links,
     Pairs,
@@ -91,6 +93,7 @@ class Snapshot:
         weights: the weight of each vertex: that of its instant.
         moments: the instant of each vertex.
         known_pairs: the pairs of relations that evaluations read.
+        known_graphs: the graphs that the moves of automata follow over some inputs.
         known_candidates: the possible values of columns that evaluations read.
         flows_of_ones: by relation and column, the number of derivations of pairs by vertex.
         walks_of_ones: by expression and inputs, the number of walks by vertex.
@@ -110,6 +113,9 @@ class Snapshot:
     _links: dict[tuple[Edges, bool], Links] = field(default_factory=dict, repr=False)
     _rows: dict[tuple[Edges, bool], tuple[Links, Ints]] = field(default_factory=dict, repr=False)
     known_pairs: dict[tuple[Relation, bool], Pairs] = field(default_factory=dict, repr=False)
+    known_graphs: dict[tuple[Automaton, tuple[Relation, ...]], Graphs] = field(
+        default_factory=dict, repr=False
+    )
     known_candidates: dict[tuple[Relation, int], Floats] = field(default_factory=dict, repr=False)
     flows_of_ones: dict[tuple[Relation, int], Floats] = field(default_factory=dict, repr=False)
     walks_of_ones: dict[tuple[Regex, tuple[Relation, ...]], Floats] = field(

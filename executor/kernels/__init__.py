@@ -9,6 +9,9 @@ allocates. It runs until its rows are done or an array is full, and returns the 
 the kernel again (:func:`headrace.executor.operators.base.drive`), which resumes from its header. So
 state consists of arrays only, which may also be memory-mapped files.
 
+Two kernels have no operator: the cost model evaluates a sample of the stream by ``widest.py`` and
+``versioned.py``.
+
 Every kernel has a single signature (int64, C-contiguous arrays), so it compiles once;
 :mod:`headrace.executor.kernels.compiling` caches the machine code on disk.
 
