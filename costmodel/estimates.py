@@ -26,6 +26,7 @@ from ..algebra.logical import (
     Top,
     Witness,
 )
+from ..algebra.path_values import NUMBERS, VERTICES, PathValue, members
 from ..algebra.window import Window
 from ..catalog.model import LabelStatistics, PropertyType
 from .characteristics import LARGEST, Characteristics
@@ -286,18 +287,39 @@ def _once_a_period(source: Characteristics, mode: ReportMode, period: float) -> 
 
 
 def at_instants(pairs: Characteristics, shortest: Shortest) -> Characteristics:
-    """Shortest paths, which the thesis does not have: once a period a row for each valid pair.
+    """Shortest paths, which the thesis does not have: once a period a row for each valid pair, or
+    for each member of its path.
 
     The lengths are as many as the logarithm of the number of vertices, as in random graphs. Each
-    row has a path of its own.
+    pair has a path of its own.
     """
     every = float(shortest.every or 1)
+    vertices = min(pairs.vertices, LARGEST)
     most = max(min(pairs.population, LARGEST), 1.0)
-    lengths = min(1.0 + log2(max(min(pairs.vertices, LARGEST), 1.0)), most)
-    values = [lengths if value == "length" else most for value in shortest.values]
-    return Characteristics(
-        pairs.population / every, every, pairs.population, (*pairs.distinct, *values)
-    )
+    lengths = min(_lengths(vertices), most)
+    rows = min(pairs.population * rows_of_path(vertices, shortest.values), LARGEST)
+
+    def distinct(value: PathValue) -> float:
+        if value in NUMBERS:
+            return lengths
+        return max(min(vertices, rows), 1.0) if value in VERTICES else most
+
+    values = tuple(map(distinct, shortest.values))
+    return Characteristics(rows / every, every, rows, (*pairs.distinct, *values))
+
+
+def rows_of_path(vertices: float, values: Sequence[PathValue]) -> float:
+    """The mean number of rows of a shortest path with some values, in a graph of some vertices."""
+    of = members(values)
+    if of is None:
+        return 1.0
+    steps = (1.0 + _lengths(vertices)) / 2.0
+    return steps if of == "steps" else steps + 1.0
+
+
+def _lengths(vertices: float) -> float:
+    """The number of lengths of shortest paths in a random graph."""
+    return 1.0 + log2(max(vertices, 1.0))
 
 
 def union(inputs: Sequence[Characteristics], reading: Reading) -> Characteristics:

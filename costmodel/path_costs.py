@@ -9,7 +9,8 @@ from ..algebra import physical
 from ..algebra.lengths import longest
 from ..algebra.predicate import Predicate
 from . import formulas
-from .characteristics import Characteristics
+from .characteristics import LARGEST, Characteristics
+from .estimates import rows_of_path
 from .model import COSTS, Applied, CostModel, Inputs
 from .reached import ends_of, reached, words_of
 from .selectivity import condition
@@ -89,7 +90,9 @@ def _(
 ) -> Applied:
     rate, n, k = path_inputs(model, path, inputs)
     edges = sum([i.population for i in inputs])
-    quantities = rate, edges, output.population, max(n, 1.0), k, path.every
+    vertices = min(max([i.vertices for i in inputs]), LARGEST)
+    pairs = output.population / rows_of_path(vertices, path.values)
+    quantities = rate, edges, pairs, max(n, 1.0), k, path.every
     return formulas.SHORTEST_PATH, (*quantities, output.arrival_rate)
 
 

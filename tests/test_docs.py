@@ -84,7 +84,7 @@ def test_gcore_examples_of_the_pages_mean_the_same_as_the_rules_beside_them() ->
 def test_a_cypher_example_of_the_page_means_the_same_as_the_rules_beside_it() -> None:
     blocks = BLOCK.findall((ROOT / "docs" / "cypher.md").read_text("utf-8"))
     queries = [block for block in blocks if cypher.LANGUAGE.recognizes(block)]
-    assert len(queries) == 5
+    assert len(queries) == 6
     for query in queries:
         assert parse(query).warnings == ()
     _, query, rules, *_ = blocks

@@ -19,7 +19,7 @@ from .partial import PartialAggregate
 from .patterns import FilteredPattern, MultiwayPattern, Path, Pattern
 from .roots import Aggregate, EventReport, Report, Witness
 from .rows import Compute, Empty, Filter, Project, Rewindow, Union, WScan, WScanUnion
-from .shortest import PathValue, Shortest
+from .shortest import Shortest
 from .top import Top
 from .trails import Trail
 
@@ -41,7 +41,6 @@ __all__ = [
     "PartialAggregate",
     "Path",
     "PathSemantics",
-    "PathValue",
     "Pattern",
     "Project",
     "Report",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from .. import durations, notation, regex
 from ..combinations import Feature, Form, declared
 from ..notation import InputNames
+from ..path_values import PathValue, members
 from ..predicate import Predicate
 from .base import I, LogicalOperator
 from .patterns import canonical_regex
@@ -23,9 +24,6 @@ SHORTEST_PATHS = declared(
     )
 )
 
-PathValue = Literal["length", "path", "nodes"]
-"""A value of a path: the number of its steps, its steps, or the vertices that it visits."""
-
 
 @dataclass(frozen=True, slots=True)
 class Shortest(LogicalOperator):
@@ -37,12 +35,16 @@ class Shortest(LogicalOperator):
     Attributes:
         regex: the words of the paths, as in :class:`Path`. Canonical only without labels: names of
             steps and their order belong to the paths.
-        values: the values of a path, the columns after its two ends.
+        values: the values of a path (:mod:`headrace.algebra.path_values`), the columns after its
+            two ends. With values of a member there is a row for each vertex or step.
         labels: the name of a step over each input; empty if no value shows steps.
         all_paths: whether each shortest path of a pair has a row, or one of them: the first, by its
             vertices and the names of its steps.
         every: the period in ticks; None until the translation knows it.
         sources: the condition on ``c0`` that a source satisfies; None for paths from any vertex.
+
+    Raises:
+        ValueError: if the values are of vertices and of steps, or a place is that of neither.
     """
 
     regex: regex.Regex
@@ -54,6 +56,9 @@ class Shortest(LogicalOperator):
 
     op: ClassVar[str] = "SHORTEST"
     names_inputs: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        _ = members(self.values)
 
     @property
     def form(self) -> Form:

@@ -9,16 +9,17 @@ from typing import ClassVar, Literal
 from .. import durations, notation
 from ..limits import DEFAULT_STEPS
 from ..notation import InputNames
+from ..path_values import LISTED, NUMBERS, VERTICES, PathValue, members
 from ..untrusted import WIDEST, at_most, distinct
 from ..values import ColumnType, PropertyType, StreamTypes, Types
 from .base import DeletionVariant, WithDeletions, registered, require
 from .paths import AutomatonPath
 
 _TYPES: Mapping[str, frozenset[ColumnType]] = {
-    "length": frozenset({"integer"}),
-    "path": frozenset({"path"}),
-    "nodes": frozenset({"path"}),
+    **dict.fromkeys(NUMBERS, frozenset[ColumnType]({"integer"})),
+    **dict.fromkeys(LISTED, frozenset[ColumnType]({"path"})),
 }
+"""The types of the values that are no vertices."""
 
 
 @registered
@@ -32,7 +33,9 @@ class ShortestPath(AutomatonPath, DeletionVariant):
     Attributes:
         every: the period in time units.
         values: the values of a path: its ``length``, the number of its steps; the ``path``, JSON of
-            its steps; its ``nodes``, JSON of the vertices that it visits.
+            its steps; its ``nodes``, JSON of the vertices that it visits. With one of the others a
+            path has a row for each of its vertices, the ``node``, or for each of its steps, from
+            ``start`` to ``end``; ``place`` counts them from 0.
         labels: the name of a step over each input; empty if no value shows steps or vertices.
         all_paths: true if each shortest path of a pair has a row; null for one of them, the first
             by its vertices and the names of its steps.
@@ -43,7 +46,7 @@ class ShortestPath(AutomatonPath, DeletionVariant):
     """
 
     every: int = 1
-    values: tuple[Literal["length", "path", "nodes"], ...] = ("length",)
+    values: tuple[PathValue, ...] = ("length",)
     labels: tuple[str, ...] = ()
     all_paths: Literal[True] | None = None
     budget: int = field(default=DEFAULT_STEPS, compare=False)
@@ -58,8 +61,9 @@ class ShortestPath(AutomatonPath, DeletionVariant):
 
     @property
     def coalesces(self) -> bool:
-        """Whether no row repeats another: all paths may agree in the values that are shown."""
-        return not self.all_paths
+        """Whether no row repeats another: all paths, or all members of one without their places,
+        may agree in the values that are shown."""
+        return not self.all_paths and (members(self.values) is None or "place" in self.values)
 
     @property
     def lookback(self) -> int:
@@ -76,6 +80,7 @@ class ShortestPath(AutomatonPath, DeletionVariant):
         AutomatonPath.check_bounds(self, inputs)
         at_most(len(self.labels), WIDEST, "labels")
         distinct(self.values, "value of a path")
+        _ = members(self.values)
 
     def output_width(self, inputs: Sequence[int]) -> int:
         """The ends of a path and its values."""
@@ -89,7 +94,10 @@ class ShortestPath(AutomatonPath, DeletionVariant):
     def column_types(self, inputs: Sequence[Types], streams: Mapping[str, StreamTypes]) -> Types:
         """The types of the ends, and of the values."""
         ends = AutomatonPath.column_types(self, inputs, streams)
-        return (*ends, *(_TYPES[value] for value in self.values))
+        walked = {number for _, number, *_ in self.transitions}
+        passed = frozenset[ColumnType]().union(*(of for i in walked for of in inputs[i][:2]))
+        shown = (passed if value in VERTICES else _TYPES[value] for value in self.values)
+        return (*ends, *shown)
 
     def new_types(self) -> frozenset[PropertyType]:
         """Integers; paths are strings."""

@@ -39,11 +39,35 @@ BEFORE, ELEMENT, ROLL, LENGTH, CODE, SEEN, TREE_FIELDS = range(7)
 ROOT, OUT, NEED, NEED_TEXT, HEADER_FIELDS = range(5)
 
 
+# Which members of a path have a row each: none, so that the path has one row, or its vertices, or
+# its steps.
+WHOLE, NODES, STEPS = range(3)
+
+
+class Columns(NamedTuple):
+    """The rows of a path, and the columns of a result that are no texts; EMPTY for an absent one.
+
+    Attributes:
+        members: WHOLE, NODES or STEPS.
+        length: the number of steps of the path.
+        place: the place of a member on the path, from 0 on.
+        node: the vertex that a member is.
+        start: the vertex at which the edge of a step begins.
+        end: the vertex at which it ends.
+    """
+
+    members: int
+    length: int
+    place: int
+    node: int
+    start: int
+    end: int
+
+
 class Texts(NamedTuple):
     """The elements of which the texts of paths are made, and where the codes go.
 
     Attributes:
-        length_row: the row of the result with the length, or EMPTY.
         rows: the rows of the result with codes of texts. Each has as many elements: one for each
             arc, and then one for each vertex as a root.
         codes: the code of each element; EMPTY for roots that are no part of the list.
@@ -53,7 +77,6 @@ class Texts(NamedTuple):
         table: the dictionary.
     """
 
-    length_row: int
     rows: IntArray
     codes: IntArray
     lengths: IntArray
@@ -77,11 +100,21 @@ def roll(starts: IntArray, data: Bytes, rolls: IntArray, powers: IntArray) -> No
 
 
 @kernel
-def count_paths(nodes: IntArray, back: IntArray, reached: int, budget: int) -> tuple[int, int]:
+def rows_of(members: int, steps: int) -> int:
+    """The rows of a path with a number of steps."""
+    if members == WHOLE:
+        return 1
+    return steps + 1 if members == NODES else steps
+
+
+@kernel
+def count_paths(
+    nodes: IntArray, back: IntArray, reached: int, budget: int, members: int
+) -> tuple[int, int]:
     """Counts the paths to each node that leads to a result.
 
-    Returns the number of results, EMPTY if their paths have more than ``budget`` steps; and the
-    number of all paths.
+    Returns the number of their rows, EMPTY if the paths of results have more than ``budget`` steps;
+    and the number of all paths.
     """
     for node in range(reached):
         nodes[node, NODE_COUNT] = nodes[node, NODE_ENDS]
@@ -92,7 +125,7 @@ def count_paths(nodes: IntArray, back: IntArray, reached: int, budget: int) -> t
                 nodes[back[k, BACK_NODE], NODE_COUNT] = 1
                 k = back[k, BACK_NEXT]
     nodes[0, NODE_COUNT], nodes[0, NODE_FIRST] = 1, 0
-    results, paths, steps = 0, 1, 0
+    rows, paths, steps = 0, 1, 0
     for node in range(1, reached):
         if nodes[node, NODE_COUNT] == 0:
             continue
@@ -101,14 +134,14 @@ def count_paths(nodes: IntArray, back: IntArray, reached: int, budget: int) -> t
             count += nodes[back[k, BACK_NODE], NODE_COUNT]
             k = back[k, BACK_NEXT]
         if nodes[node, NODE_ENDS] != 0:
-            results += count
+            rows += count * rows_of(members, nodes[node, NODE_DISTANCE])
             steps += count * nodes[node, NODE_DISTANCE]
         # Each path to the node is part of a result, and has a step at least.
         if count > budget or steps > budget:
             return EMPTY, paths
         nodes[node, NODE_COUNT], nodes[node, NODE_FIRST] = count, paths
         paths += count
-    return results, paths
+    return rows, paths
 
 
 @kernel
@@ -135,6 +168,7 @@ def encode(
     reached: int,
     paths: int,
     texts: Texts,
+    members: int,
     until: int,
     header: IntArray,
     out: IntArray,
@@ -169,8 +203,9 @@ def encode(
             if nodes[node, NODE_ENDS] != 0:
                 first = nodes[node, NODE_FIRST]
                 for path in range(first, first + nodes[node, NODE_COUNT]):
-                    out[texts.rows[k], at] = tree[path, CODE]
-                    at += 1
+                    for _ in range(rows_of(members, nodes[node, NODE_DISTANCE])):
+                        out[texts.rows[k], at] = tree[path, CODE]
+                        at += 1
     return DONE
 
 

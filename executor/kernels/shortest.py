@@ -33,19 +33,26 @@ from .path_tree import (
     BACK_ARC,
     BACK_NEXT,
     BACK_NODE,
+    BEFORE,
+    ELEMENT,
     NEED,
     NODE_BACK,
     NODE_COUNT,
     NODE_DISTANCE,
     NODE_ENDS,
+    NODE_FIRST,
     NODE_STATE,
     NODE_VERTEX,
     OUT,
     ROOT,
+    STEPS,
+    WHOLE,
+    Columns,
     Texts,
     count_paths,
     encode,
     grow,
+    rows_of,
 )
 from .rows import Input
 from .stops import DONE, OUT_FULL, OVER_BUDGET, SPACE_FULL, SWEEP_DUE
@@ -65,6 +72,7 @@ class Graph(NamedTuple):
     Attributes:
         starts: int64[vertices + 1]: the first arc of each vertex.
         symbols: the symbol of each arc.
+        against: for each symbol, 1 if its steps are walked against their edges.
         ends: the vertex that each arc enters.
         next_state: int64[states, symbols]: the state after a symbol, or EMPTY.
         accepting: for each state, 1 if it accepts.
@@ -74,6 +82,7 @@ class Graph(NamedTuple):
 
     starts: IntArray
     symbols: IntArray
+    against: IntArray
     ends: IntArray
     next_state: IntArray
     accepting: IntArray
@@ -91,7 +100,8 @@ class Search(NamedTuple):
         back: int64[arcs of the product, BACK_FIELDS]; one row without paths.
         found: int64[vertices]: the length of the paths to a vertex, or EMPTY.
         tree: int64[paths of a root, TREE_FIELDS]: the paths from a root.
-        texts: the texts of paths; without any where a result is a length alone.
+        texts: the texts of paths; without any where a result shows none.
+        columns: the other values of paths.
     """
 
     header: IntArray
@@ -101,6 +111,7 @@ class Search(NamedTuple):
     found: IntArray
     tree: IntArray
     texts: Texts
+    columns: Columns
 
 
 @kernel
@@ -179,8 +190,8 @@ def search(graph: Graph, state: Search, writes: int, budget: int, until: int, ou
         writes: LENGTHS, ONE_PATH or ALL_PATHS.
         budget: the most steps of the paths from a root.
         until: the time until which the texts of paths are needed.
-        out: int64[width, rows]: the codes of the ends, and of texts in the rows that ``texts``
-            names; the length, which is not a code, in another row.
+        out: int64[width, rows]: the codes of the ends, of texts in the rows that ``texts`` names,
+            and of vertices; the length and the place, which are no codes, in other rows.
     """
     h = state.header
     while h[ROOT] < graph.roots.shape[0]:
@@ -188,7 +199,8 @@ def search(graph: Graph, state: Search, writes: int, budget: int, until: int, ou
         reached = _reach(graph, state, root, writes)
         rows, paths, stop = _choose(graph, state, reached, writes), 0, DONE
         if writes != LENGTHS:
-            rows, paths = count_paths(state.nodes, state.back, reached, budget)
+            members = state.columns.members
+            rows, paths = count_paths(state.nodes, state.back, reached, budget, members)
             if rows == EMPTY:
                 stop = OVER_BUDGET
             elif paths > state.tree.shape[0]:
@@ -197,7 +209,10 @@ def search(graph: Graph, state: Search, writes: int, budget: int, until: int, ou
             stop, h[NEED] = OUT_FULL, rows
         if stop == DONE and writes != LENGTHS:
             grow(state.tree, state.nodes, state.back, reached, graph.ends.shape[0] + root)
-            stop = encode(state.tree, state.nodes, reached, paths, state.texts, until, h, out)
+            members = state.columns.members
+            stop = encode(
+                state.tree, state.nodes, reached, paths, state.texts, members, until, h, out
+            )
         if stop == DONE:
             _write(graph, state, root, reached, out)
         _forget(state, reached, graph.accepting.shape[0])
@@ -275,17 +290,52 @@ def _choose(graph: Graph, state: Search, reached: int, writes: int) -> int:
 
 @kernel
 def _write(graph: Graph, state: Search, root: int, reached: int, out: IntArray) -> None:
-    """Writes the ends and the length of each result."""
-    h, nodes, lengths = state.header, state.nodes, state.texts.length_row
+    """Writes all of each result but its texts."""
+    h, nodes, columns = state.header, state.nodes, state.columns
     at = h[OUT]
     for node in range(1, reached):
         if nodes[node, NODE_ENDS] == 0:
             continue
         source, target = graph.codes[root], graph.codes[nodes[node, NODE_VERTEX]]
-        distance = nodes[node, NODE_DISTANCE]
-        for _ in range(nodes[node, NODE_COUNT]):
-            out[0, at], out[1, at] = source, target
-            if lengths != EMPTY:
-                out[lengths, at] = distance
-            at += 1
+        distance, first = nodes[node, NODE_DISTANCE], nodes[node, NODE_FIRST]
+        rows = rows_of(columns.members, distance)
+        for path in range(nodes[node, NODE_COUNT]):
+            for row in range(at, at + rows):
+                out[0, row], out[1, row] = source, target
+                if columns.length != EMPTY:
+                    out[columns.length, row] = distance
+            if columns.members != WHOLE:
+                _write_members(graph, state, first + path, at, rows, out)
+            at += rows
     h[OUT] = at
+
+
+@kernel
+def _write_members(
+    graph: Graph, state: Search, path: int, begin: int, rows: int, out: IntArray
+) -> None:
+    """Writes the members of a path into as many rows, the last one first."""
+    tree, columns = state.tree, state.columns
+    for place in range(rows - 1, -1, -1):
+        row, before = begin + place, tree[path, BEFORE]
+        if columns.place != EMPTY:
+            out[columns.place, row] = place
+        vertex = graph.codes[_last(graph, tree[path, ELEMENT])]
+        if columns.node != EMPTY:
+            out[columns.node, row] = vertex
+        if columns.members == STEPS:
+            start, end = graph.codes[_last(graph, tree[before, ELEMENT])], vertex
+            if graph.against[graph.symbols[tree[path, ELEMENT]]] != 0:
+                start, end = end, start
+            if columns.start != EMPTY:
+                out[columns.start, row] = start
+            if columns.end != EMPTY:
+                out[columns.end, row] = end
+        path = before
+
+
+@kernel
+def _last(graph: Graph, element: int) -> int:
+    """The vertex at which a path ends, by its last element."""
+    arcs = graph.ends.shape[0]
+    return graph.ends[element] if element < arcs else element - arcs

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ...algebra.path_values import LISTED, NUMBERS, members
 from ...algebra.physical import ShortestPath
 from ..batch import FOREVER, Batch, IntArray, merged
 from ..dictionary import Dictionary
@@ -133,10 +134,11 @@ class ShortestPathOperator:
         edges: IntArray = np.empty((3, self._held.entries), np.int64)
         kernel.copy_edges(self._held.expiring, edges)
         graph = self._graph(edges)
-        texts = [k for k, value in enumerate(path.values, 2) if value != "length"]
-        length = next((k for k, value in enumerate(path.values, 2) if value == "length"), EMPTY)
+        columns = _columns(path)
+        texts = [k for k, value in enumerate(path.values, 2) if value in LISTED]
+        numbers = [k for k, value in enumerate(path.values, 2) if value in NUMBERS]
         writes = kernel.LENGTHS
-        if texts:
+        if path.shows_steps:
             writes = kernel.ALL_PATHS if path.all_paths else kernel.ONE_PATH
         elements = [self._elements(path.values[k - 2], graph, needed) for k in texts]
         parts = Elements.of(elements)
@@ -144,8 +146,8 @@ class ShortestPathOperator:
         h = search[0]
 
         def step() -> int:
-            own = path_tree.Texts(length, rows, *parts.arrays, dictionary.arrays(0, 0))
-            state = kernel.Search(*search, self._tree, own)
+            own = path_tree.Texts(rows, *parts.arrays, dictionary.arrays(0, 0))
+            state = kernel.Search(*search, self._tree, own, columns)
             return int(kernel.search(graph, state, writes, path.budget, needed, self._out))
 
         def enlarge_out() -> None:
@@ -174,15 +176,16 @@ class ShortestPathOperator:
                 stops.OVER_BUDGET: give_up,
             },
         )
-        columns = self._out[:, : h[path_tree.OUT]].copy()
+        found = self._out[:, : h[path_tree.OUT]].copy()
         dictionary.hold(graph.codes, np.full(len(graph.codes), until, np.int64))
-        self._codes = [graph.codes, *(columns[k] for k in texts)]
-        if length != EMPTY and columns.size:
-            lengths = pa.array(np.arange(1, int(columns[length].max()) + 1))
-            codes = dictionary.encode(lengths, np.full(len(lengths), needed, np.int64))
-            np.take(codes, columns[length] - 1, out=columns[length])
+        self._codes = [graph.codes, *(found[k] for k in texts)]
+        for k in numbers if found.size else ():
+            least = int(found[k].min())
+            values = pa.array(np.arange(least, int(found[k].max()) + 1))
+            codes = dictionary.encode(values, np.full(len(values), needed, np.int64))
+            found[k] = codes[found[k] - least]
             self._codes.append(codes)
-        return columns
+        return found
 
     def _elements(self, value: str, graph: kernel.Graph, until: int) -> tuple[Any, IntArray]:
         """The texts and the codes of the elements of a list: of each arc, and of each root.
@@ -228,8 +231,8 @@ class ShortestPathOperator:
         if self._is_root is not None:
             roots = roots[self._is_root(vertices[roots])]
         return kernel.Graph(
-            starts, symbol[order], to[order], automaton.next_state, automaton.accepting, roots,
-            vertices,
+            starts, symbol[order], np.array(automaton.symbols, np.int64) % 2, to[order],
+            automaton.next_state, automaton.accepting, roots, vertices,
         )  # fmt: skip
 
     def tick(self, now: int) -> None:
@@ -285,6 +288,20 @@ class _Automaton:
         ranks[sorted(range(len(symbols)), key=name)] = np.arange(len(symbols))
         flags = accepting_flags(path.states, path.accepting)
         return _Automaton(tuple(symbols), ranks, next_state, flags)
+
+
+def _columns(path: ShortestPath) -> path_tree.Columns:
+    """The columns of a physical operator that are no texts."""
+    place = {value: k for k, value in enumerate(path.values, 2)}
+    rows = {None: path_tree.WHOLE, "nodes": path_tree.NODES, "steps": path_tree.STEPS}
+    return path_tree.Columns(
+        rows[members(path.values)],
+        place.get("length", EMPTY),
+        place.get("place", EMPTY),
+        place.get("node", EMPTY),
+        place.get("start", EMPTY),
+        place.get("end", EMPTY),
+    )
 
 
 def _new_search(

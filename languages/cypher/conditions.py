@@ -27,7 +27,7 @@ from . import errors
 from .beginnings import begins
 from .blocks import Block
 from .bodies import Body
-from .collected import list_of, require_member
+from .collected import require_member
 from .expression_text import expression_text
 from .functions import matched, text_test
 from .known_lists import with_kept
@@ -38,6 +38,7 @@ from .members import of_members
 from .patterns import add
 from .program import Choices, alternatives, reading
 from .scope import Edge, Member, Node, Path, Value
+from .shortest_members import by_rows, is_by_rows
 from .syntax import (
     Access,
     And,
@@ -103,7 +104,7 @@ def hold(body: Body, of: Expression, positive: bool = True) -> None:
             _quantified(body, of, positive=positive)
         case Exists():
             _exists(body, of, positive=positive)
-        case InList() if (list_ := list_of(body, of.members)) is not None:
+        case InList() if (list_ := by_rows(body, of.members)) is not None:
             require_member(body, of, list_, positive=positive)
         case HasLabels(name, labels):
             if positive and not body.is_outer(name):
@@ -141,7 +142,7 @@ def decided(body: Body, of: Expression) -> Expression:
             return Literal(_decide(body, of), of.at)
         case MatchCount():
             return count_of(body, of, match_block)
-        case InList() if list_of(body, of.members) is not None:
+        case InList() if is_by_rows(body, of.members):
             return Literal(_decide(body, of), of.at)
         case Quantified() | Comprehension() | Reduced():
             return of
@@ -169,7 +170,7 @@ def _has_pattern(body: Body, *parts: Expression) -> bool:
         match of:
             case Exists() | HasLabels():
                 return True
-            case InList() if list_of(body, of.members) is not None:
+            case InList() if is_by_rows(body, of.members):
                 return True
             case Not(part) | Quantified(condition=part) if _has_pattern(body, part):
                 return True
@@ -278,7 +279,7 @@ def condition_of(body: Body, of: Expression) -> Condition:
             return _some([condition_of(body, part) for part in parts])
         case ComparisonText():
             return _compared(body, of)
-        case InList() if list_of(body, of.members) is not None:
+        case InList() if is_by_rows(body, of.members):
             return TRUE if _decide(body, of) else FALSE
         case InList():
             tests = [

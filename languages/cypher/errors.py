@@ -114,8 +114,17 @@ READ_UNBOUNDED = later(
     "bound the path, as *1..3; all and none need no bound where they read nothing but the member",
 )
 READ_SHORTEST = later(
-    "reading the nodes or relationships of a shortest path one by one is",
-    "return nodes(p), or match paths of bounded lengths, as p = (a)-[:KNOWS*1..3]->(b)",
+    "reading the nodes or relationships of a shortest path one by one in this way is",
+    "write UNWIND nodes(p) AS n behind the MATCH, return nodes(p), or match paths of bounded "
+    "lengths, as p = (a)-[:KNOWS*1..3]->(b)",
+)
+UNWOUND_AGAIN = later(
+    "a second UNWIND of the nodes or relationships of all shortest paths is",
+    "read one of them by UNWIND and return the other one, or take one path by shortestPath",
+)
+STEP_VALUE = later(
+    "a relationship of a shortest path as a value, or a property of it, is",
+    "read type(r), startNode(r) and endNode(r), or match the relationship between these nodes",
 )
 READ_BEHIND = later(
     "reading the nodes or relationships of a path behind a WITH with DISTINCT, an aggregate or "

@@ -352,7 +352,9 @@ class _Adding:
         if part.variable is not None:
             own = self._new(part.variable)
             steps = Steps((source,), ()) if is_empty else None
-            body.scope[part.variable.text] = Path(own, True, (source, target), steps=steps)
+            types = tuple(type_.text for type_ in one.types)
+            path = Path(own, True, (source, target), steps=steps, types=types)
+            body.scope[part.variable.text] = path
         if is_empty:
             body.same.merge(source, target)
             self._hold(body, [test for test in tests if is_of_nodes(test.members)], [source])

@@ -32,12 +32,14 @@ class Edge:
         ends: the variables in rules of the nodes where it starts and ends; None if the pattern does
             not say which is which.
         optional: as of :class:`Node`.
+        only_ends: whether nothing else of it is known, as of a step of a shortest path.
     """
 
     name: str
     types: tuple[str, ...]
     ends: tuple[str, str] | None = None
     optional: bool = False
+    only_ends: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,7 @@ class Path:
         ends: the variables in rules of its first and last node.
         optional: as of :class:`Node`.
         steps: what is on the path, if the query reads it.
+        types: the types of the relationships of a shortest path; none stand for any.
     """
 
     name: str
@@ -65,6 +68,7 @@ class Path:
     ends: tuple[str, str]
     optional: bool = False
     steps: Steps | None = None
+    types: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

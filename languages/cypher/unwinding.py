@@ -1,8 +1,8 @@
 """UNWIND: a variable for each member of a list, of which each makes rules of its own.
 
 The list is written out, or the nodes or relationships of a path that a MATCH before names. The
-relationships of such a path are atoms by themselves, for each length of the path in other rules. A
-list that a WITH collects is one atom.
+relationships of such a path are atoms by themselves, for each length of the path in other rules; a
+shortest path binds its members by its own atom. A list that a WITH collects is one atom.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from .functions import NULL
 from .leaves import Literal
 from .path_tests import path_of
 from .scope import Value
+from .shortest_members import shortest_path_of, unwind_shortest
 from .values import lists_of
 
 
@@ -34,6 +35,9 @@ def unwind(body: Body, clause: Unwind) -> None:
         raise errors.REBOUND.error(name.at, name.text)
     if (collected := list_of(body, list_)) is not None:
         unwind_list(body, clause, collected)
+        return
+    if (shortest := shortest_path_of(body, list_)) is not None:
+        unwind_shortest(body, clause, shortest)
         return
     path = path_of(list_)
     if path is not None and body.bound(path) == Value(NULL):

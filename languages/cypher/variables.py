@@ -50,6 +50,8 @@ def property_of(body: Body, of: Property) -> rq.Value:
         case Edge(name):
             if outer and body.around is not None:
                 raise errors.OUTER_VALUE.error(of.at, text)
+            if bound.only_ends:
+                raise errors.STEP_VALUE.error(of.at, text)
             return rq.Property(name, of.key.text, of.at)
         case Path():
             raise errors.PATH_VALUE.error(of.at, text)
@@ -75,13 +77,18 @@ def edge_of(body: Body, of: Expression) -> str | None:
         raise errors.OUTER_VALUE.error(of.at, of.name.text)
     if bound.optional:
         raise errors.OPTIONAL_EDGE.error(of.at, of.name.text)
+    if bound.only_ends:
+        raise errors.STEP_VALUE.error(of.at, of.name.text)
     return bound.name
 
 
 def presence_of(body: Body, of: Expression) -> rq.Value | None:
     """A value that is null where a relationship of an OPTIONAL MATCH is: a node at its ends that
-    this clause binds too, or its time; None for anything else."""
+    this clause binds too, or its time. A relationship of a shortest path has a node at its ends.
+    None for anything else."""
     bound = body.bound(of.name) if isinstance(of, VariableText) else None
+    if isinstance(bound, Edge) and bound.only_ends and bound.ends is not None:
+        return Variable(bound.ends[0])
     if not isinstance(bound, Edge) or not bound.optional:
         return None
     (own,) = (inside for inside, _ in body.optional if bound.name in named_edges(inside.atoms))
@@ -149,8 +156,10 @@ def _end_of(body: Body, of: Call, function: str) -> rq.Value | None:
     bound = body.bound(argument.name) if isinstance(argument, VariableText) else None
     if bound == Value(NULL):
         return NULL
-    if not isinstance(bound, Edge) or edge_of(body, argument) is None:
+    if not isinstance(bound, Edge):
         return None
+    if not bound.only_ends:
+        _ = edge_of(body, argument)
     if bound.ends is None:
         raise errors.ENDS.error(of.at, expression_text(of))
     return Variable(bound.ends[_ENDS[function]])

@@ -120,6 +120,8 @@ class PathAtom:
         shortest: whether a shortest path counts, or all of them; None if any paths do.
         path: the name of a shortest path in its rule, if it has one.
         different: as of :class:`EdgeAtom`; a path with a number repeats no edge itself.
+        over: of a shortest path, one of its vertices, or the two ends of one of its steps as the
+            edge points, so that the atom binds each of them in turn; empty for neither.
     """
 
     regex: Regex
@@ -130,11 +132,12 @@ class PathAtom:
     shortest: ShortestPaths | None = None
     path: str | None = None
     different: int | None = None
+    over: tuple[Term, ...] = ()
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """The first and the last vertex."""
-        return self.source, self.target
+        """The first and the last vertex, and those that the atom binds in turn."""
+        return self.source, self.target, *self.over
 
 
 ANY_VERTEX_LABEL: Final = ""
@@ -201,7 +204,8 @@ def with_terms(atom: Atom, new: Callable[[Term], Term]) -> Atom:
         return replace(atom, vertex=new(atom.vertex))
     if isinstance(atom, DerivedAtom):
         return replace(atom, terms=tuple(map(new, atom.terms)))
-    return replace(atom, source=new(atom.source), target=new(atom.target))
+    ends = replace(atom, source=new(atom.source), target=new(atom.target))
+    return replace(ends, over=tuple(map(new, ends.over))) if isinstance(ends, PathAtom) else ends
 
 
 def variables_of(atoms: Iterable[Atom]) -> Iterator[str]:

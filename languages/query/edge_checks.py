@@ -19,7 +19,7 @@ from .regular_query import (
     Value,
     Witnessed,
 )
-from .shortest_paths import LENGTH, NODES, RELATIONSHIPS, VALUES, shortest_paths
+from .shortest_paths import LENGTH, NODES, PLACE, RELATIONSHIPS, VALUES, shortest_paths
 
 
 def check_edges(rules: Sequence[Rule], derived: Collection[str]) -> None:
@@ -172,7 +172,15 @@ class _Scope:
 
     def _check_property(self, of: Property, at: Location) -> None:
         if of.edge in self._shortest:
-            if of.name not in VALUES:
+            if of.name == PLACE and not self._shortest[of.edge].over:
+                raise QueryError(
+                    "E-PATHVAR",
+                    "a place is that of a vertex or a step, and the path is over neither",
+                    at=of.location or at,
+                    text=f"{PLACE}({of.edge})",
+                    hint=f"write `as {of.edge} over n`, or `as {of.edge} over u -> v`",
+                )
+            if of.name not in (*VALUES, PLACE):
                 raise QueryError(
                     "E-PROPERTY",
                     f"{of.edge} is a path, which has no such property",

@@ -17,7 +17,11 @@ NODES: Final = "nodes"
 """The vertices of a path, in their order."""
 RELATIONSHIPS: Final = "relationships"
 """The steps of a path, in their order; the path itself."""
+PLACE: Final = "place"
+"""The place on its path, from 0 on, of the vertex or the step that an atom binds."""
+NUMBERS: Final = (LENGTH, PLACE)
 VALUES: Final = (LENGTH, NODES, RELATIONSHIPS)
+"""The values of every shortest path."""
 
 
 def shortest_paths(atoms: Iterable[Atom]) -> dict[str, PathAtom]:
@@ -35,5 +39,5 @@ def lists(rule: Rule) -> dict[str, Property]:
     return {
         name: of
         for name, of in rule.properties
-        if isinstance(of, Property) and of.edge in paths and of.name != LENGTH
+        if isinstance(of, Property) and of.edge in paths and of.name not in NUMBERS
     }

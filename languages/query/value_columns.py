@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeGuard
 
-from .atoms import Atom, DerivedAtom, EdgeAtom, Variable
+from .atoms import Atom, DerivedAtom, EdgeAtom, PathAtom, Variable
 from .errors import QueryError
 from .predicates import aliases, predicates
 from .regular_query import Rule
@@ -72,7 +72,8 @@ def check_columns(rules: Sequence[Rule], order: Iterable[str]) -> None:
     width = {rule.head: len(rule.variables) for rule in rules} | dict.fromkeys(aliases(rules), 2)
     reading = [(atom, name) for rule in rules for atom in rule.body for name in predicates(atom)]
     for atom, name in reading:
-        if len(atom.terms) != width.get(name, 2):
+        columns = 2 if isinstance(atom, PathAtom) else len(atom.terms)
+        if columns != width.get(name, 2):
             raise _other_width(atom, name, width.get(name))
     known = value_columns(rules, order)
     for atom, name in reading:

@@ -29,7 +29,6 @@ from ..query.atoms import (
     Location,
     PathAtom,
     Row,
-    ShortestPaths,
     Term,
     Variable,
     VertexAtom,
@@ -56,6 +55,7 @@ from .rules import (
     with_names_for_anonymous,
     with_numbered_groups,
 )
+from .shortest import Over, of_shortest
 from .steps import MARK, Filter, Steps, finished, of_edge, step_of, with_names_for_edges
 from .syntax_errors import explained
 from .windows import ClauseText, windows_of
@@ -267,22 +267,10 @@ class _Builder(Conditions, Limits, Paths):
     path_body = edge_body
 
     def shortest(self, parts: list[Any]) -> Body:
-        """A path of which the shortest ones count; its name is of its own rule."""
-        sign, *_ = parts
-        body: Body = parts[1]
-        alias = parts[2:]
-        (atom,) = body.atoms
-        if not isinstance(atom, PathAtom):
-            raise QueryError(
-                "E-SYNTAX",
-                "`shortest` stands before a path or a closure",
-                at=location_of(sign),
-                text=str(sign),
-                hint="write shortest x knows y, or shortest knows+(x, y)",
-            )
-        which: ShortestPaths = "all shortest" if sign.lower().startswith("all") else "shortest"
-        named = replace(atom, shortest=which, path=alias[0] if alias else None)
-        return replace(body, atoms=(named,))
+        return of_shortest(parts)
+
+    def over(self, parts: list[_Place]) -> Over:
+        return Over(tuple(place.term for place in parts))
 
     def body(self, parts: list[Comparison]) -> Body:
         return Body((), (), tuple(parts))

@@ -216,7 +216,8 @@ def _atom(atom: Atom, sets: _Steps) -> str:
     name = atom.path or atom.alias
     alias = "" if name is None else f" as {name_text(name)}"
     which = "" if atom.shortest is None else f"{atom.shortest} "
-    return f"{which}{_path(atom, source, target, sets)}{alias}"
+    over = f" over {' -> '.join(map(_term, atom.over))}" if atom.over else ""
+    return f"{which}{_path(atom, source, target, sets)}{alias}{over}"
 
 
 def _path(atom: PathAtom, source: str, target: str, sets: _Steps) -> str:

@@ -27,6 +27,8 @@ _WORDS = {
     "_THEN": "/",
     "_CARET": "^",
     "_AS": "as",
+    "_OVER": "over and a variable",
+    "_STEP": "->",
     "_ON": "ON",
     "_WINDOW": "WINDOW",
     "DIFFERENT": "DIFFERENT EDGES",

@@ -14,7 +14,6 @@ from ...algebra.automaton import AutomatonError, minimal_dfa
 from ...algebra.logical import (
     Path,
     PathSemantics,
-    PathValue,
     Shortest,
     Trail,
     VertexPaths,
@@ -22,6 +21,7 @@ from ...algebra.logical import (
     WScan,
 )
 from ...algebra.logical.trails import in_order
+from ...algebra.path_values import NUMBERS, VERTICES, PathValue
 from ...algebra.regex import Regex
 from ...algebra.values import PropertyType
 from ..query.atoms import Location, PathAtom
@@ -166,7 +166,8 @@ class PathExpressions:
             shows_steps and atom.shortest == "all shortest",
         )  # fmt: skip
         kinds: list[PropertyType | None] = [
-            "integer" if value == "length" else None for value in values
+            "integer" if value in NUMBERS else vertex_type if value in VERTICES else None
+            for value in values
         ]
         return over(shortest, inputs, (vertex_type, vertex_type, *kinds))
 

@@ -16,8 +16,9 @@ from ...algebra import regex
 from ...algebra.aggregates import IGNORING_REPEATS, AggregateCall
 from ...algebra.combinations import Feature
 from ...algebra.lengths import longest, of_length, up_to
-from ...algebra.logical import Aggregate, Compute, PathSemantics, PathValue
+from ...algebra.logical import Aggregate, Compute, PathSemantics
 from ...algebra.logical.roots import EVENT_REPORTS
+from ...algebra.path_values import PathValue
 from ...algebra.regex import Regex
 from ...algebra.scalar import Column, Literal
 from ...catalog.model import Catalog
@@ -37,15 +38,23 @@ from ..query.regular_query import (
     Value,
     Witnessed,
 )
-from ..query.shortest_paths import LENGTH, NODES, RELATIONSHIPS
+from ..query.shortest_paths import LENGTH, NODES, PLACE, RELATIONSHIPS
 from .generated_names import labels_of
 from .relations import Relation, over, union
 
 LONGEST: Final = 16
 """The most steps of a shortest path whose length is kept at every instant."""
 
-_VALUES: Final[dict[str, PathValue]] = {LENGTH: "length", RELATIONSHIPS: "path", NODES: "nodes"}
+_VALUES: Final[dict[str, PathValue]] = {
+    LENGTH: "length",
+    RELATIONSHIPS: "path",
+    NODES: "nodes",
+    PLACE: "place",
+}
 _ENDS = Variable("x"), Variable("y")
+_MEMBERS = Variable("u"), Variable("v")
+_OVER: Final[tuple[tuple[PathValue, ...], ...]] = ((), ("node",), ("start", "end"))
+"""The values of a member of a path, by the number of terms that an atom has for it."""
 
 
 def with_shortest_paths(query: RegularQuery, catalog: Catalog) -> RegularQuery:
@@ -76,20 +85,21 @@ def with_shortest_paths(query: RegularQuery, catalog: Catalog) -> RegularQuery:
                 )
             name = atom.path or f"\n{number}"
             values = _values_read(rule, atom)
-            if not values:
+            if not values and not atom.over:
                 body.append(replace(atom, shortest=None, path=None))
                 continue
             head = first_free(atom.path or "shortest", taken)
             taken.add(head)
-            path = replace(atom, source=_ENDS[0], target=_ENDS[1], path=head)
+            terms = (*_ENDS, *_MEMBERS[: len(atom.over)])
+            path = replace(atom, source=terms[0], target=terms[1], path=head, over=terms[2:])
             if query.emit is None or not query.emit.at_multiples:
                 path = _bounded(path, values, _most(rule, name), query.emit)
             columns = tuple((value, Property(head, value)) for value in values)
-            names = (*(end.name for end in _ENDS), *values)
+            names = (*(term.name for term in terms), *values)
             rules.append(Rule(head, names, (path,), atom.location, properties=columns))
             variables = [Variable(key(Property(name, value))) for value in values]
             read |= dict(zip((Property(name, v) for v in values), variables, strict=True))
-            body.append(DerivedAtom(head, (atom.source, atom.target, *variables), atom.location))
+            body.append(DerivedAtom(head, (*atom.terms, *variables), atom.location))
         rules.append(_reading(replace(rule, body=tuple(body)), read))
     return replace(query, rules=tuple(rules))
 
@@ -130,7 +140,10 @@ def least_lengths(words: Regex, path: Callable[[Regex], Relation]) -> Relation:
 
 def values_of(rule: Rule) -> tuple[PathValue, ...]:
     """The values in the head of the rule of a shortest path, after the two ends."""
-    return tuple(_VALUES[of.name] for _, of in rule.properties if isinstance(of, Property))
+    path = shortest_path_of([rule])
+    assert path is not None
+    of_path = (_VALUES[of.name] for _, of in rule.properties if isinstance(of, Property))
+    return *_OVER[len(path.over)], *of_path
 
 
 def shortest_path_of(rules: Sequence[Rule]) -> PathAtom | None:
@@ -140,11 +153,18 @@ def shortest_path_of(rules: Sequence[Rule]) -> PathAtom | None:
 
 
 def _values_read(rule: Rule, atom: PathAtom) -> tuple[str, ...]:
-    """The values of a path that its rule reads; of all paths a sum or count reads each one."""
+    """The values of a path that its rule reads.
+
+    A sum or count reads each of all paths, and each place on a path of which the atom binds the
+    vertices or steps.
+    """
     read = {r.name for r in references_in_rule(rule) if _is_of(r, atom)}
     returned = any(isinstance(of, Witnessed) and of.path == atom.path for _, of in rule.properties)
-    if returned or (atom.shortest == "all shortest" and _counts_each(rule)):
+    counted = _counts_each(rule)
+    if returned or (atom.shortest == "all shortest" and counted):
         read.add(RELATIONSHIPS)
+    if atom.over and counted:
+        read.add(PLACE)
     return tuple(value for value in _VALUES if value in read)
 
 
@@ -179,7 +199,7 @@ def _bounded(
     """The path with words of a bounded length alone, for an answer at every instant."""
     whole = longest(atom.regex)
     most = whole if most is None else most if whole is None else min(most, whole)
-    length_alone = tuple(values) == (LENGTH,)
+    length_alone = tuple(values) == (LENGTH,) and not atom.over
     if length_alone and most is not None and most <= LONGEST:
         return replace(atom, regex=up_to(atom.regex, most))
     if emit is not None and emit.events is not None:

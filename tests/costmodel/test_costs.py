@@ -441,6 +441,7 @@ EACH = (
     physical.SimplePath(*AUTOMATON),
     physical.TrailPath(*AUTOMATON, relations=(0,)),
     physical.ShortestPath(*AUTOMATON, every=7),
+    physical.ShortestPath(*AUTOMATON, every=7, values=("node", "place"), labels=("a",)),
     physical.SlidePath(*AUTOMATON, period=7),
     physical.WitnessPaths((0,), (0, 2), 0, 1, *AUTOMATON, ("a",)),
     physical.Coalesce(),

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from random import Random
+from typing import Literal
 
 import networkx as nx
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 
 from headrace.algebra import regex
 from headrace.algebra.automaton import minimal_dfa
+from headrace.algebra.path_values import PathValue
 from headrace.algebra.physical import ShortestPath
 from headrace.algebra.regex import Regex, Symbol
 from headrace.executor.batch import FOREVER, Batch
@@ -121,6 +123,34 @@ def test_the_rows_of_each_instant_are_the_paths_of_networkx(
                 chosen = sorted(paths)[: 1 if which == "one" else None]
                 expected |= {(x, y, jsons(nodes), length) for nodes in chosen}
         assert {row[:-2] for row in rows if row[-2] <= instant < row[-1]} == expected  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("values", [("node", "place", "length"), ("end", "path", "start")])
+@pytest.mark.parametrize("all_paths", [None, True])
+def test_each_member_of_a_path_has_a_row(
+    values: tuple[PathValue, ...], all_paths: Literal[True] | None
+) -> None:
+    either = regex.plus(regex.alternation([Symbol(0), Symbol(0, True)]))
+    against = "end" in values
+    pattern = regex.plus(Symbol(0, True)) if against else either
+    path = path_of(pattern, 5, values=values, labels=("a",), all_paths=all_paths)
+    edges = stream(4, 9, 40, 60)
+    graph: nx.DiGraph[str] = nx.DiGraph((u, v) for u, v, *_ in edges)
+    walked = graph.reverse() if against else nx.DiGraph(graph.to_undirected())
+    rows = Running(path).batch(edges, 55)
+    found = [row[:-2] for row in rows if row[-2] <= 50 < row[-1]]  # type: ignore[operator]
+    expected: list[tuple[object, ...]] = []
+    for (x, y), paths in paths_of(walked).items():
+        for nodes in sorted(paths)[: None if all_paths else 1]:
+            if against:
+                shown = jsons(nodes).replace('"a"', '"^a"')
+                expected += [(x, y, u, shown, v) for u, v in pairwise(nodes)]
+            else:
+                expected += [(x, y, v, place, len(nodes) - 1) for place, v in enumerate(nodes)]
+    if all_paths and not against:  # edges in both directions are different steps
+        assert set(found) == set(expected)
+    else:
+        assert sorted(found) == sorted(expected)
 
 
 @pytest.mark.parametrize("value", ["path", "nodes"])

@@ -141,6 +141,15 @@ OTHERS = [
     ("E-PROPERTY", "A(x) <- a(x,y) as e, b(y,z) as f, e < f", "1:35", "e", "is an edge"),
     ("E-PROPERTY", "A(x) <- a(x,y) as e, e + 1 > 2", "1:22", "e", "arithmetic is for numbers"),
     ("E-PROPERTY", "A(x, p.cost) <- shortest a+(x,y) as p", "1:6", "p.cost", "no such property"),
+    (
+        "E-PATHVAR",
+        "A(x, place(p) as i) <- shortest a+(x,y) as p",
+        "1:6",
+        "place(p)",
+        "over neither",
+    ),
+    ("E-EDB", "A(x) <- shortest a+(x,y) as p over p", "1:18", "p", "that of a vertex"),
+    ("E-SYNTAX", "A(x) <- a+(x,y) as p over n", "1:22", "over", "expected"),
     ("E-PATHVAR", "A(x) <- shortest a+(x,y) as p, nodes(p) = 3", "1:32", "nodes(p)", "is a list"),
     (
         "E-PATHVAR",

@@ -175,18 +175,22 @@ class Closure:
 
 @dataclass(frozen=True)
 class PathAtom:
-    """``source regex target as path``, of any path, a shortest one, or all shortest ones."""
+    """``source regex target as path``, of any path, a shortest one, or all shortest ones.
+
+    ``over`` has a term for a vertex of the path, or two for the ends of a step.
+    """
 
     regex: Regex
     source: Term
     target: Term
     path: str | None = None
     shortest: Literal["shortest", "all shortest"] | None = None
+    over: tuple[Term, ...] = ()
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """The source and the target."""
-        return self.source, self.target
+        """The source and the target, and the terms of a member."""
+        return self.source, self.target, *self.over
 
 
 @dataclass(frozen=True)
@@ -406,10 +410,11 @@ def _atom(atom: BodyAtom) -> str:
         case Closure(label, source, target, sign, alias):
             closure = f"{label}{sign}({_term(source)}, {_term(target)})"
             return f"{closure} as {alias}" if alias else closure
-        case PathAtom(regex, source, target, path, shortest):
+        case PathAtom(regex, source, target, path, shortest, over):
             which = f"{shortest} " if shortest else ""
             plain = f"{which}{_term(source)} {regex_text(regex)} {_term(target)}"
-            return f"{plain} as {path}" if path else plain
+            members = f" over {' -> '.join(map(_term, over))}" if over else ""
+            return f"{plain} as {path}{members}" if path else plain + members
 
 
 def _term(term: Term) -> str:

@@ -446,11 +446,10 @@ def _bindings(
         if isinstance(atom, PathAtom) and atom.shortest is not None:
             walked = _shortest(atom, known, edges)
             bindings = [
-                at_both if atom.path is None else {**at_both, atom.path: walk}
+                bound if atom.path is None else {**bound, atom.path: walk}
                 for binding in bindings
-                for walk in walked
-                if (at_source := _bound(binding, atom.source, walk.steps[0][0])) is not None
-                if (at_both := _bound(at_source, atom.target, walk.steps[-1][2])) is not None
+                for walk, row in walked
+                if (bound := _matched(binding, atom.terms, row)) is not None
             ]
             continue
         pairs = list(_pairs(atom, known, edges, paths))
@@ -494,28 +493,48 @@ def _bindings(
 
 @dataclass(frozen=True)
 class ShortestWalk:
-    """A shortest path."""
+    """A shortest path, and the place of a vertex or step of it that is bound."""
 
     steps: Walk
+    place: int | None = None
+
+    @property
+    def nodes(self) -> list[Vertex]:
+        """The vertices in their order."""
+        return [self.steps[0][0], *(end for *_, end in self.steps)]
 
     def property(self, name: str) -> Scalar:
-        """Its length, or JSON of its steps or vertices."""
+        """Its length, the place of the bound member, or JSON of its steps or vertices."""
         if name == "length":
             return len(self.steps)
-        nodes = [self.steps[0][0], *(end for *_, end in self.steps)]
-        listed: Any = nodes if name == "nodes" else self.steps
+        if name == "place":
+            return self.place
+        listed: Any = self.nodes if name == "nodes" else self.steps
         return json.dumps(listed, ensure_ascii=False, separators=(",", ":"))
 
 
 def _shortest(
     atom: PathAtom, known: Mapping[str, set[Row]], edges: Mapping[str, Iterable[Edge]]
-) -> list[ShortestWalk]:
-    """One shortest path for each pair that the atom's paths join, or all of them."""
+) -> list[tuple[ShortestWalk, Row]]:
+    """One shortest path for each pair that the atom's paths join, or all of them, with the terms of
+    the atom: once for each vertex or step that it binds."""
     chosen: dict[str, set[Edge]] = {}
     regex = _plain(atom.regex, edges, chosen)
     found = shortest_walks(regex, _relations(regex, chosen, known))
     most = 1 if atom.shortest == "shortest" else None
-    return [ShortestWalk(walk) for walks in found.values() for walk in walks[:most]]
+    walked = [ShortestWalk(walk) for walks in found.values() for walk in walks[:most]]
+    rows: list[tuple[ShortestWalk, Row]] = []
+    for walk in walked:
+        ends = (walk.nodes[0], walk.nodes[-1])
+        members: list[Row] = [()]
+        if len(atom.over) == 1:
+            members = [(node,) for node in walk.nodes]
+        elif atom.over:
+            turned = [(v, u) if step[0] == "^" else (u, v) for u, step, v in walk.steps]
+            members = [*turned]
+        for place, member in enumerate(members):
+            rows.append((replace(walk, place=place), (*ends, *member)))
+    return rows
 
 
 USED = "edges used"

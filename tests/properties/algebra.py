@@ -306,7 +306,15 @@ def _nearest(
         for walk in named if path.all_paths else named[:1]:
             nodes = [x, *(v for *_, v in walk)]
             values = {"length": len(walk), "path": _json(walk), "nodes": _json(nodes)}
-            found.add((x, y, *(values[value] for value in path.values)))
+            steps = [(v, u) if step[0] == "^" else (u, v) for u, step, v in walk]
+            members: list[dict[str, object]] = [{}]
+            if "node" in path.values:
+                members = [{"node": node} for node in nodes]
+            elif {"start", "end"} & {*path.values}:
+                members = [{"start": u, "end": v} for u, v in steps]
+            for place, member in enumerate(members):
+                own = {**values, **member, "place": place}
+                found.add((x, y, *(own[value] for value in path.values)))
     return found
 
 

@@ -13,10 +13,11 @@
 * ``τ[2 ; c1 desc](E)``: the first two rows by column 1, descending; ``τp[2 ; c1](E)`` those of each
   partition; ``τ[2+1 ; c1](E)`` two rows after the first one;
 * ``multiway[x, z : E(x, y) ⋈ F(y, z) ⋈ ..]``: the same of three or more inputs at once;
-* ``path[a·b*]``, ``simple[a+]``, ``trail[a·a]``, ``shortest[a+]``, ``steps[a+]``: any paths, simple
-  paths, trails, lengths of shortest paths, and steps of one for each pair, where
-  different inputs have no edge in common, along a regular expression of ``·``,
-  ``|``, ``*``, ``+``, ``?`` and ``^a``; ``<E>`` is an expression in place of a label;
+* ``path[a·b*]``, ``simple[a+]``, ``trail[a·a]``, ``shortest[a+]``, ``steps[a+]``, ``over[a+]``:
+  any paths, simple paths, trails, lengths of shortest paths, and of one for each pair the steps or
+  the vertices with their places, where different inputs have no edge in common, along a regular
+  expression of ``·``, ``|``, ``*``, ``+``, ``?`` and ``^a``; ``<E>`` is an expression in place of a
+  label;
 * ``path[a+] from [c0 = 'x']``: a path whose sources satisfy a condition; ``path[<π[0, 0](a)>·b+]
   from d``, one whose sources are those of its first step, and ``⋉`` in place of ``⋈`` the join with
   the relation that binds a path.
@@ -47,7 +48,6 @@ from headrace.algebra.logical import (
     PartialAggregate,
     Path,
     PathSemantics,
-    PathValue,
     Pattern,
     Project,
     Shortest,
@@ -59,11 +59,16 @@ from headrace.algebra.logical import (
     WScanUnion,
 )
 from headrace.algebra.orders import Direction
+from headrace.algebra.path_values import PathValue
 from headrace.algebra.predicate import Predicate
 from headrace.algebra.regex import Regex, Symbol
 from headrace.algebra.window import Window
 
 WINDOW = Window(6, 2)
+SHOWN: dict[str, tuple[PathValue, ...]] = {
+    "shortest": ("length",), "steps": ("path",), "over": ("node", "place")
+}  # fmt: skip
+"""The values of the kinds of shortest paths."""
 
 GRAMMAR = r"""
 ?start: expression
@@ -87,7 +92,7 @@ pairs: "∩" "<" expression ">"
 ?sequence: repeated ("·" repeated)* -> concat
 ?repeated: step REPEAT? -> repeat
 step: BACK? (scan | "<" expression ">" | "(" regex ")")
-SEMANTICS.2: "path" | "simple" | "trail" | "shortest" | "steps"
+SEMANTICS.2: "path" | "simple" | "trail" | "shortest" | "steps" | "over"
 LABEL: /[a-z]\w*/
 FIRST: /τp?/
 CONDITION: /\[[^\]]+\]/
@@ -274,9 +279,10 @@ class _Reader(Transformer[Token, Any]):
         kind, steps, *rest = items
         sources = [item for item in rest if isinstance(item, Token)]
         of_pairs = [item for item in rest if not isinstance(item, Token)]
-        if kind in ("shortest", "steps"):
-            values: tuple[PathValue, ...] = ("length",) if kind == "shortest" else ("path",)
-            labels = tuple(f"s{k}" for k in range(len(steps.inputs))) if kind == "steps" else ()
+        if kind in SHOWN:
+            values = SHOWN[kind]
+            named = len(steps.inputs) if kind != "shortest" else 0
+            labels = tuple(f"s{k}" for k in range(named))
             own = Predicate(sources[0][6:-1]) if sources else None
             return LogicalExpression(
                 Shortest(steps.regex, values, labels, every=1, sources=own), steps.inputs
@@ -370,10 +376,11 @@ def written(expression: LogicalExpression) -> str:
         case Trail(tree):
             path = written(LogicalExpression(Path(tree), expression.inputs))
             return "trail" + path.removeprefix("path")
-        case Shortest(tree, labels=labels, sources=sources):
+        case Shortest(tree, values, sources=sources):
             path = written(LogicalExpression(Path(tree), expression.inputs))
             bound = f" from [{sources.sql}]" if sources else ""
-            return ("steps" if labels else "shortest") + path.removeprefix("path") + bound
+            (kind,) = (kind for kind, shown in SHOWN.items() if shown == values)
+            return kind + path.removeprefix("path") + bound
         case other:
             return repr(other)
 

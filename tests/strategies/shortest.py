@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 from hypothesis import strategies as st
@@ -32,7 +33,10 @@ from tests.strategies.streams import edges, sources
 
 Which = Literal["shortest", "all shortest"]
 X, Y, Z = Var("x"), Var("y"), Var("z")
-LENGTH = Prop("P", "length")
+LENGTH, PLACE = Prop("P", "length"), Prop("P", "place")
+U, V = Var("u"), Var("v")
+OVER: list[tuple[Term, ...]] = [(U,), (U,), (U, V), (X,), (Z,), (Y, V)]
+"""The vertices and steps of a path that an atom binds."""
 
 
 @st.composite
@@ -47,6 +51,9 @@ def shortest_cases(draw: st.DrawFn, longest: int = 16, *, emits: bool = True) ->
         rules.append(Rule("d", ("x", "y"), both))
         step.append("d")
     path = _path(draw, step, names, emits)
+    if emits and draw(st.integers(0, 2)) == 0:
+        over = draw(st.sampled_from(OVER))
+        path = replace(path, over=over)
     body: list[BodyAtom] = [path]
     conditions: list[Compare] = []
     negated: list[Not] = []
@@ -58,6 +65,8 @@ def shortest_cases(draw: st.DrawFn, longest: int = 16, *, emits: bool = True) ->
     if draw(st.integers(0, 4)) == 0 and not {X, Y}.isdisjoint(t for a in body for t in a.terms):
         negated.append(Not((Atom(draw(st.sampled_from(labels)), Y, X),)))
     ends = tuple({t.name: None for t in path.terms if isinstance(t, Var)})
+    is_placed = bool(path.over) and draw(st.booleans())
+    placed: tuple[tuple[str, Column], ...] = (("at", PLACE),) if is_placed else ()
     whole = (tuple(body), tuple(conditions))
     length: tuple[tuple[str, Column], ...] = (("n", LENGTH),)
     kinds = ["plain", "plain", "lists", "counted", "inner", "unread", "handed on", "averaged"]
@@ -65,17 +74,18 @@ def shortest_cases(draw: st.DrawFn, longest: int = 16, *, emits: bool = True) ->
         case "lists" if emits:
             lists = draw(st.sampled_from([("relationships",), ("nodes", "relationships")]))
             columns: tuple[tuple[str, Column], ...] = (
-                *length, *((f"of_{name}", Prop("P", name)) for name in lists),
+                *length, *placed, *((f"of_{name}", Prop("P", name)) for name in lists),
             )  # fmt: skip
             head = (*ends, *(name for name, _ in columns))
             rules.append(Rule("Answer", head, *whole, columns, tuple(negated)))
         case "counted":
             counts: tuple[tuple[str, Column], ...] = (
                 ("m", Agg("count")), ("least", Agg("min", LENGTH)),
+                *((name, Agg("max", PLACE)) for name, _ in placed),
             )  # fmt: skip
             if path.shortest == "all shortest" and not emits:
                 counts = counts[1:]
-            head = (*ends[:1], *(name for name, _ in counts))
+            head = (*draw(st.sampled_from([ends[:1], ends[-1:]])), *(name for name, _ in counts))
             rules.append(Rule("Answer", head, *whole, counts, tuple(negated)))
         case "inner":
             rules.append(Rule("Far", (*ends, "n"), *whole, length, tuple(negated)))
@@ -103,7 +113,9 @@ def shortest_cases(draw: st.DrawFn, longest: int = 16, *, emits: bool = True) ->
         case "unread":
             rules.append(Rule("Answer", ends or ("z",), *_unread(whole), (), tuple(negated)))
         case _:
-            rules.append(Rule("Answer", (*ends, "n"), *whole, length, tuple(negated)))
+            columns = (*length, *placed)
+            head = (*ends, *(name for name, _ in columns))
+            rules.append(Rule("Answer", head, *whole, columns, tuple(negated)))
     emit = Emit(draw(MODES), draw(st.integers(1, 5))) if emits else None
     of_labels = tuple((label, draw(sources())) for label in labels)
     query = Query(tuple(rules), of_labels, emit=emit)

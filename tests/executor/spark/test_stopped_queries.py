@@ -52,7 +52,8 @@ PARTS = Rule(
     negated=(Not((Atom("a", Y, X),)),), optional=(Optional((Atom("a", Y, Z),)),),
 )  # fmt: skip
 FAR = Rule(
-    "Answer", ("x", "y", "n"), (PathAtom(plus(Step("a")), X, Y, "P", "shortest"),), (),
+    "Answer", ("x", "y", "z", "n"),
+    (PathAtom(plus(Step("a")), X, Y, "P", "shortest", over=(Z,)),), (),
     (("n", Prop("P", "length")),), negated=(Not((Atom("b", Y, X),)),),
 )  # fmt: skip
 TWICE = Rule("Answer", ("x", "y"), (PathAtom(plus(Seq((Step("a"), Step("a")))), X, Y),))

@@ -41,6 +41,10 @@ def refused(query: str, semantics: PathSemantics = PathSemantics.ARBITRARY) -> Q
         "Answer(shortest, all) <- shortest(all, shortest), all shortest all+(all, shortest) as p, "
         "length(p) > 1.",
         "Answer(length) <- length(length), nodes a+ length.",
+        "Answer(x, n, place(p) as i) <- shortest a+(x, y) as p over n, b(n, 'c').",
+        "Answer(over, v) <- all shortest x over+ over over over -> v, over(v, over), x over y",
+        "d(x, y) <- place(x), shortest x b y over z over(x, y) <- d(x, y) Answer(x) <- over(x, y)",
+        "Answer(x) <- shortest a+(x, y) over 'n', shortest x a y over _.",
     ],
 )
 def test_the_text_of_a_query_reads_as_the_query(query: str) -> None:
@@ -57,6 +61,17 @@ def test_the_values_that_are_read_are_the_columns_of_the_operator() -> None:
     assert (found.values, found.all_paths) == (("path",), True)
     least = f"Answer(x, min(length(p)) as least) <- all shortest x a+ y as p. {EMIT}"
     assert shortest(least).values == ("length",)
+
+
+def test_the_vertices_or_steps_that_an_atom_binds_are_columns_of_the_operator() -> None:
+    found = shortest(f"Answer(n, length(p), place(p)) <- shortest a+(x, y) as p over n. {EMIT}")
+    assert (found.values, found.labels) == (("node", "length", "place"), ("a",))
+    found = shortest(f"Answer(u, v) <- all shortest a+(x, y) over u -> v. {EMIT}")
+    assert (found.values, found.all_paths) == (("start", "end"), True)
+    found = shortest(f"Answer(n, count(*) as c) <- shortest a+(x, y) over n. {EMIT}")
+    assert found.values == ("node", "place")
+    found = shortest(f"Answer(n, max(length(p)) as c) <- shortest a+(x, y) as p over n. {EMIT}")
+    assert found.values == ("node", "length")
 
 
 def test_a_path_of_which_nothing_is_read_is_any_path() -> None:
@@ -80,6 +95,11 @@ def test_bounded_lengths_are_kept_at_every_instant() -> None:
         ("Answer(x, y, p) <- shortest x a{1,3} y as p. WINDOW 10", "E-SHORTEST", "the steps"),
         (
             "Answer(x, count(*) as n) <- all shortest x a{1,3} y. WINDOW 10",
+            "E-SHORTEST", "the steps",
+        ),
+        ("Answer(x, n) <- shortest x a{1,3} y over n. WINDOW 10", "E-SHORTEST", "the steps"),
+        (
+            "Answer(x, n, length(p)) <- shortest x a{1,3} y as p over n. WINDOW 10",
             "E-SHORTEST", "the steps",
         ),
         (

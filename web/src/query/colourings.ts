@@ -8,7 +8,7 @@ const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 
 const RQ_WORDS = words(
   "window slide on as emit every snapshot entering exit and distinct not order by asc desc limit " +
-    "offset optional shortest",
+    "offset optional shortest over",
 );
 /** Keywords of RQ that are names if they stand alone. */
 const RQ_PHRASES = /^(?:different\s+edges|all\s+shortest|starting\s+at)\b/i;
@@ -28,6 +28,7 @@ export const isRqWord = (word: string): boolean => RQ_WORDS.has(word.toLowerCase
 const OF_ALL = "count sum avg min max collect latest abs length nodes relationships";
 /** Words that are functions before a parenthesis, and names elsewhere. */
 const FUNCTIONS = words(`${OF_ALL} stddev stddev_pop percentile_cont percentile_disc`);
+const RQ_FUNCTIONS = words(`${[...FUNCTIONS].join(" ")} place`);
 const CYPHER_FUNCTIONS = words(
   `${OF_ALL} stDev stDevP percentileCont percentileDisc any none single reduce`,
 );
@@ -115,11 +116,11 @@ export interface Colouring {
 
 export const COLOURINGS: Readonly<Record<string, Colouring>> = {
   rq: {
-    parser: parser(RQ_WORDS, FUNCTIONS, false),
+    parser: parser(RQ_WORDS, RQ_FUNCTIONS, false),
     keywords: [
       ...["WINDOW", "SLIDE", "ON", "EMIT", "SNAPSHOT", "ENTERING", "EXIT", "EVERY"],
       ...["EVENT", "EVENTS", "STARTING AT", "ORDER BY", "ASC", "DESC", "LIMIT", "OFFSET", "DIFFERENT EDGES"],
-      ...["as", "and", "not", "optional", "shortest", "all shortest", "distinct", ...FUNCTIONS],
+      ...["as", "and", "not", "optional", "shortest", "all shortest", "over", "distinct", ...RQ_FUNCTIONS],
     ],
     beginning: null,
   },

@@ -1,0 +1,98 @@
+"""The nodes and the relationships of shortest paths, one by one.
+
+``UNWIND nodes(p) AS n`` lets the atom of a shortest path bind its vertices in turn, and ``UNWIND
+relationships(p) AS r`` the ends of its steps: one match becomes one for each. A shortest path has
+no node and no relationship twice.
+
+A node is on a shortest path of two nodes if it is a value of a list by these two
+(:mod:`headrace.languages.cypher.collected`): there is one such path for them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..query.atoms import PathAtom, Variable
+from ..query.regular_query import Rule
+from . import errors
+from .bodies import Body
+from .clauses import Unwind
+from .collected import list_of
+from .expression_text import expression_text
+from .path_tests import is_of_nodes, path_of
+from .scope import Edge, Members, Node, Path
+from .syntax import Expression
+
+
+def shortest_path_of(body: Body, list_: Expression) -> Path | None:
+    """The shortest path of whose nodes or relationships a list is; None for another list.
+
+    A path without relationships is no such path: its node is known.
+    """
+    name = path_of(list_)
+    if name is None or body.is_outer(name):
+        return None
+    bound = body.bound(name)
+    is_searched = isinstance(bound, Path) and bound.shortest and bound.steps is None
+    return bound if isinstance(bound, Path) and is_searched else None
+
+
+def unwind_shortest(body: Body, clause: Unwind, path: Path) -> None:
+    """Binds the variable of a clause to each node or each relationship of a shortest path.
+
+    A second UNWIND of the path reads it by an atom of its own.
+
+    Raises:
+        QueryError: E-LATER for a second UNWIND of all shortest paths.
+    """
+    of_nodes = is_of_nodes(clause.members)
+    number, atom = _atom_of(body, path)
+    own = body.new(clause.variable)
+    if of_nodes:
+        over: tuple[str, ...] = (own,)
+        body.scope[clause.variable.text] = Node(own)
+    else:
+        over = ends = body.new(None), body.new(None)
+        body.scope[clause.variable.text] = Edge(own, path.types, ends, only_ends=True)
+    members = tuple(map(Variable, over))
+    if not atom.over:
+        body.atoms[number] = replace(atom, over=members)
+    elif atom.shortest == "shortest":
+        again = replace(atom, location=clause.at, path=None, over=members)
+        body.atoms.append(again)
+    else:
+        raise errors.UNWOUND_AGAIN.error(clause.members.at, expression_text(clause.members))
+
+
+def is_by_rows(body: Body, list_: Expression) -> bool:
+    """Whether the values of a list are rows of a rule: of one that a WITH collects, or that a
+    shortest path has."""
+    return list_of(body, list_) is not None or shortest_path_of(body, list_) is not None
+
+
+def by_rows(body: Body, list_: Expression) -> Members | None:
+    """A list whose values are rows of a rule; None for another list.
+
+    Raises:
+        QueryError: E-LATER for relationships of shortest paths, and for all shortest paths.
+    """
+    path = shortest_path_of(body, list_)
+    if path is None:
+        return list_of(body, list_)
+    _, atom = _atom_of(body, path)
+    if not is_of_nodes(list_) or atom.shortest != "shortest":
+        raise errors.READ_SHORTEST.error(list_.at, expression_text(list_))
+    head, ends, node = body.program.fresh("on_path"), (Variable("x"), Variable("y")), Variable("n")
+    on_path = replace(atom, source=ends[0], target=ends[1], path=None, over=(node,))
+    names = tuple(one.name for one in (*ends, node))
+    body.program.add(Rule(head, names, (on_path,), list_.at))
+    return Members(head, path.ends, (), False)
+
+
+def _atom_of(body: Body, path: Path) -> tuple[int, PathAtom]:
+    """The atom of a path, and its number in the body."""
+    return next(
+        (number, atom)
+        for number, atom in enumerate(body.atoms)
+        if isinstance(atom, PathAtom) and atom.path == path.name
+    )
