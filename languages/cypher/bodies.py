@@ -311,6 +311,19 @@ class Body:
         return any(isinstance(b, Node) and b.variable == variable for b in self.scope.values())
 
 
+def require_any(body: Body, inner: Sequence[Body], base: str, at: Location) -> None:
+    """Requires that one of the bodies inside a body has a match; their rules have one head.
+
+    Raises:
+        QueryError: E-LATER for a node from around that some of them bind, and others do not.
+    """
+    shared = tuple(dict.fromkeys(name for inside in inner for name in inside.shared()))
+    head = body.program.fresh(base)
+    for inside in inner:
+        body.program.add(inside.rule(head, [(name, Variable(name)) for name in shared], at))
+    body.atoms.append(reading(head, shared, at))
+
+
 def _without_collisions(
     columns: Sequence[Column], taken: set[str], leader: Callable[[str], str]
 ) -> Callable[[str], str]:

@@ -26,7 +26,7 @@ from ..query.regular_query import (
 from . import errors
 from .beginnings import begins
 from .blocks import Block
-from .bodies import Body
+from .bodies import Body, require_any
 from .collected import require_member
 from .expression_text import expression_text
 from .functions import matched, text_test
@@ -36,9 +36,9 @@ from .leaves import Variable as VariableText
 from .match_counts import count_of
 from .members import of_members
 from .patterns import add
-from .program import Choices, alternatives, reading
+from .program import Choices, alternatives
 from .scope import Edge, Member, Node, Path, Value
-from .shortest_members import by_rows, is_by_rows
+from .shortest_members import by_rows, is_by_rows, require_some, shortest_path_of
 from .syntax import (
     Access,
     And,
@@ -100,6 +100,8 @@ def hold(body: Body, of: Expression, positive: bool = True) -> None:
             for other in parts[:chosen]:  # no match is of two alternatives
                 hold(body, other, positive=False)
             hold(body, parts[chosen])
+        case Quantified() if (path := shortest_path_of(body, of.members)) is not None:
+            require_some(body, of, path, hold, positive=positive)
         case Quantified():
             _quantified(body, of, positive=positive)
         case Exists():
@@ -237,18 +239,13 @@ def require_match(body: Body, block: Block, at: Location, text: str, *, positive
         if not inside.shared():
             fault = errors.ZERO_HOPS if inside.outer else errors.LONE_EXISTS
             raise fault.error(at, text)
-    head = body.program.fresh("exists" if positive else "negated")
-    shared = bodies[0].shared() if bodies else ()
-    for number, inside in enumerate(bodies):
-        if not positive and number:
-            head = body.program.fresh("negated")
-            shared = inside.shared()
-        columns = [(name, Variable(name)) for name in shared]
-        body.program.add(inside.rule(head, columns, at))
-        if not positive:
-            body.negated.append(Negation(head, shared, at))
     if positive:
-        body.atoms.append(reading(head, shared, at))
+        require_any(body, bodies, "exists", at)
+        return
+    for inside in bodies:
+        head, shared = body.program.fresh("negated"), inside.shared()
+        body.program.add(inside.rule(head, [(name, Variable(name)) for name in shared], at))
+        body.negated.append(Negation(head, shared, at))
 
 
 def _equalities(inside: Body, at: Location) -> Condition | None:

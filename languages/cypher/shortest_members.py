@@ -4,24 +4,30 @@
 relationships(p) AS r`` the ends of its steps: one match becomes one for each. A shortest path has
 no node and no relationship twice.
 
-A node is on a shortest path of two nodes if it is a value of a list by these two
-(:mod:`headrace.languages.cypher.collected`): there is one such path for them.
+``shortestPath`` has one path for two nodes. So a node is on the path if it is a value of a list by
+these two (:mod:`headrace.languages.cypher.collected`), and ``any`` is a rule over the two.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from ..query.atoms import PathAtom, Variable
 from ..query.regular_query import Rule
 from . import errors
-from .bodies import Body
+from .bodies import Body, require_any
 from .clauses import Unwind
 from .collected import list_of
 from .expression_text import expression_text
+from .leaves import Name, Quantifier
 from .path_tests import is_of_nodes, path_of
+from .patterns import Hold
+from .program import Choices, alternatives
 from .scope import Edge, Members, Node, Path
-from .syntax import Expression
+from .syntax import Expression, Quantified
+
+_OF_ALL: Final = (Quantifier.ALL, Quantifier.NONE)
 
 
 def shortest_path_of(body: Body, list_: Expression) -> Path | None:
@@ -45,23 +51,53 @@ def unwind_shortest(body: Body, clause: Unwind, path: Path) -> None:
     Raises:
         QueryError: E-LATER for a second UNWIND of all shortest paths.
     """
-    of_nodes = is_of_nodes(clause.members)
     number, atom = _atom_of(body, path)
-    own = body.new(clause.variable)
-    if of_nodes:
-        over: tuple[str, ...] = (own,)
-        body.scope[clause.variable.text] = Node(own)
-    else:
-        over = ends = body.new(None), body.new(None)
-        body.scope[clause.variable.text] = Edge(own, path.types, ends, only_ends=True)
-    members = tuple(map(Variable, over))
+    member, over = _member(body, path, clause.variable, clause.members)
+    body.scope[clause.variable.text] = member
     if not atom.over:
-        body.atoms[number] = replace(atom, over=members)
+        body.atoms[number] = replace(atom, over=over)
     elif atom.shortest == "shortest":
-        again = replace(atom, location=clause.at, path=None, over=members)
-        body.atoms.append(again)
+        body.atoms.append(replace(atom, location=clause.at, path=None, over=over))
     else:
         raise errors.UNWOUND_AGAIN.error(clause.members.at, expression_text(clause.members))
+
+
+def require_some(body: Body, of: Quantified, path: Path, hold: Hold, *, positive: bool) -> None:
+    """Requires that a member of a shortest path satisfies the condition of ``any``.
+
+    With ``positive`` False it requires the negation, which is such a condition of ``none`` and
+    ``all``. The path with the member is a rule of its own, so that it changes no multiplicity.
+
+    Raises:
+        QueryError: E-LATER for a condition of all members, and for all shortest paths.
+    """
+    _, atom = _atom_of(body, path)
+    wanted = of.quantifier is not Quantifier.ALL
+    is_of_some = of.quantifier is Quantifier.ANY if positive else of.quantifier in _OF_ALL
+    if not is_of_some or atom.shortest != "shortest":
+        raise errors.READ_SHORTEST.error(of.members.at, expression_text(of.members))
+
+    def build(choices: Choices) -> Body:
+        inside = body.inner(choices, counted=False)
+        member, over = _member(inside, path, of.variable, of.members)
+        inside.outer.update(path.ends)
+        inside.atoms.append(replace(atom, path=None, over=over))
+        with inside.naming(of.variable, member):
+            hold(inside, of.condition, wanted)
+        return inside
+
+    require_any(body, alternatives(build), "on_path", of.members.at)
+
+
+def _member(
+    body: Body, path: Path, name: Name, list_: Expression
+) -> tuple[Node | Edge, tuple[Variable, ...]]:
+    """What a name of a node or relationship of a path is bound to, and the terms of its atom."""
+    own = body.new(name)
+    if is_of_nodes(list_):
+        return Node(own), (Variable(own),)
+    ends = body.new(None), body.new(None)
+    return Edge(own, path.types, ends, only_ends=True), tuple(map(Variable, ends))
 
 
 def is_by_rows(body: Body, list_: Expression) -> bool:

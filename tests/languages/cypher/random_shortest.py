@@ -19,6 +19,7 @@ from tests.languages.cypher.drawing import (
     is_there,
     patterns,
     returned,
+    tests_of_patterns,
 )
 
 
@@ -126,3 +127,13 @@ def _counted(draw: st.DrawFn) -> Texts:
 
 def _text(parts: Sequence[Texts]) -> Texts:
     return Texts(" ".join(p.cypher for p in parts), " ".join(p.kuzu for p in parts))
+
+
+@st.composite
+def conditions_of_members(draw: st.DrawFn) -> Texts:
+    """A condition of a node ``n`` of a path from ``a`` to ``b``, which reads these two."""
+    scope = Scope(dict.fromkeys("abn"))
+    kind = draw(st.sampled_from(["values", "pattern", "label"]))
+    if kind == "label":
+        return Texts("n:Person AND n <> a", "")
+    return draw(conditions_over(scope) if kind == "values" else tests_of_patterns(scope))

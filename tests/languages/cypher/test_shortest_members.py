@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, note
+from hypothesis import strategies as st
 
 from tests.languages.cypher.drawing import Texts, graphs
-from tests.languages.cypher.random_shortest import members_of_shortest
+from tests.languages.cypher.random_shortest import conditions_of_members, members_of_shortest
 from tests.languages.cypher.streams import Graph, Row, reports
 from tests.languages.cypher.test_answers import GRAPH, registered
 from tests.languages.cypher.test_random import SEEDS, check
@@ -54,6 +55,14 @@ AT_5: dict[str, list[Row]] = {
     "RETURN a, b, c": [(1, 2, 1), (1, 3, 1), (1, 3, 2), (2, 3, 2)],
     "MATCH p = shortestPath((a)-[:K*]->(b)) MATCH (c) WHERE NOT c IN nodes(p) OR c.age > 30 "
     "RETURN a, b, c": [(1, 2, 3), (2, 3, 1)],
+    "MATCH p = shortestPath((a)-[:K*]->(b)) WHERE any(n IN nodes(p) WHERE n <> a AND n <> b) "
+    "RETURN a, b, count(*) AS m": [(1, 3, 1)],
+    "MATCH p = shortestPath((a)-[:K*0..]->(b)) WHERE any(n IN nodes(p) WHERE n:City) "
+    "RETURN a, b": [(1, 3), (2, 3), (3, 3)],
+    "MATCH p = shortestPath((a)-[:K*]->(b)) MATCH (c:Person) "
+    "WHERE NOT none(n IN nodes(p) WHERE (n)-[:K]->(c)) RETURN a, b, c": [(1, 2, 2), (1, 3, 2)],
+    "MATCH p = shortestPath((a)-[:K*]->(b)) WHERE any(r IN relationships(p) "
+    "WHERE startNode(r) <> a AND endNode(r).age = 5) RETURN a, b": [(1, 3)],
     "MATCH p = shortestPath((a)-[:K*]->(b)) MATCH (c:Person) "
     "RETURN c IN nodes(p) AS has, count(*) AS m": [(False, 1), (True, 5)],
 }  # fmt: skip
@@ -69,3 +78,18 @@ def test_the_members_of_shortest_paths_at_an_instant(query: str) -> None:
 @examples(25)
 def test_members_of_shortest_paths_are_those_of_kuzu(query: Texts, graph: Graph, seed: int) -> None:
     check(query, graph, seed, emit=EMIT)
+
+
+@given(test=conditions_of_members(), graph=graphs(), seed=SEEDS, arrow=st.sampled_from(["-", "->"]))
+@examples(15)
+def test_any_of_the_nodes_is_one_that_unwind_gives(
+    test: Texts, graph: Graph, seed: int, arrow: str
+) -> None:
+    path = f"MATCH p = shortestPath((a)-[:K|L*]{arrow}(b)) MATCH (a)-[:K|L]-() MATCH (b)-[:K|L]-()"
+    queries = [
+        f"{path} WHERE any(n IN nodes(p) WHERE {test.cypher}) RETURN a, b",
+        f"{path} UNWIND nodes(p) AS n WITH a, b, n WHERE {test.cypher} RETURN a, b",
+    ]
+    note(queries[0])
+    found = [reports(registered(one, EMIT), graph, plans=1, seed=seed) for one in queries]
+    assert found[0] == found[1]
