@@ -344,8 +344,7 @@ class _Adding:
             raise errors.SHORTEST_BOUND.error(hops.at, f"*{hops.least}")
         if body.is_optional:
             raise errors.OPTIONAL_PATH.error(part.at, kind.value)
-        left, right = names
-        source, target = (right, left) if one.direction is Direction.LEFT else (left, right)
+        source, target = names
         tests = self._tests(part)
         is_empty = self._is_empty(hops)
         own: str | None = None
@@ -363,5 +362,7 @@ class _Adding:
         ends = Variable(source), Variable(target)
         which: ShortestPaths = "shortest" if kind is Shortest.ONE else "all shortest"
         whole = self._repeated(one, hops, tests)
+        if one.direction is Direction.LEFT:
+            whole = regex.inverse(whole)
         body.atoms.append(PathAtom(whole, *ends, one.at, shortest=which, path=own))
         body.conditions.append(Comparison(ends[0], "<>", ends[1], one.at))

@@ -223,16 +223,16 @@ def test_shortest_paths_are_those_of_kuzu(query: Texts, graph: Graph, seed: int,
 
 NODES_OF_SHORTEST = [
     Texts(
-        f"MATCH p = allShortestPaths((a)-[:{types}*{least}..4]{arrow}(b)) "
+        f"MATCH p = allShortestPaths((a){before}[:{types}*{least}..4]{after}(b)) "
         "WITH nodes(p) AS ns RETURN [n IN ns | id(n)] AS n",
-        f"MATCH p = (a:N)-[:{types}* ALL SHORTEST 1..4]{arrow}(b:N) WHERE a.id <> b.id "
+        f"MATCH p = (a:N){before}[:{types}* ALL SHORTEST 1..4]{after}(b:N) WHERE a.id <> b.id "
         "RETURN list_transform(nodes(p), n -> n.id) AS n"
         + f" UNION MATCH (a:N) WHERE {is_there('a')} RETURN [a.id] AS n"
         * (least == 0),
         ordered=(0,),
     )
     for types in ("K", "K|L")
-    for arrow in ("-", "->")
+    for before, after in (("-", "-"), ("-", "->"), ("<-", "-"))
     for least in (0, 1)
 ]
 

@@ -31,8 +31,8 @@ AT_5: dict[str, list[Row]] = {
     ],
     "MATCH p = shortestPath((a)<-[:K*]-(b)) UNWIND relationships(p) AS r "
     "RETURN type(r) AS t, startNode(r).age AS s, a, nodes(p) AS ns": [
-        ("K", 30, 2, "[1,2]"), ("K", 30, 3, "[1,2,3]"),
-        ("K", None, 3, "[1,2,3]"), ("K", None, 3, "[2,3]"),
+        ("K", 30, 2, "[2,1]"), ("K", 30, 3, "[3,2,1]"),
+        ("K", None, 3, "[3,2,1]"), ("K", None, 3, "[3,2]"),
     ],
     "MATCH p = shortestPath((a)-[:K*]->(b)) UNWIND relationships(p) AS r UNWIND nodes(p) AS n "
     "RETURN b, startNode(r) AS s, count(n) AS m": [(2, 1, 2), (3, 1, 3), (3, 2, 5)],
