@@ -7,19 +7,23 @@ shortest path binds its members by its own atom. A list that a WITH collects is 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...algebra import scalar
 from ..query.regular_query import Comparison
 from . import errors
 from .bodies import Body
 from .clauses import Unwind
 from .collected import list_of, unwind_list
-from .conditions import FALSE
+from .conditions import FALSE, hold
 from .expression_text import expression_text
 from .functions import NULL
 from .leaves import Literal
+from .leaves import Variable as VariableText
 from .path_tests import path_of
-from .scope import Value
+from .scope import Path, Value
 from .shortest_members import shortest_path_of, unwind_shortest
+from .syntax import Comprehension
 from .values import lists_of
 
 
@@ -39,6 +43,11 @@ def unwind(body: Body, clause: Unwind) -> None:
     if (shortest := shortest_path_of(body, list_)) is not None:
         unwind_shortest(body, clause, shortest)
         return
+    if isinstance(list_, Comprehension):
+        shortest = shortest_path_of(body, list_.members)
+        if shortest is not None:
+            _unwind_chosen(body, clause, list_, shortest)
+            return
     path = path_of(list_)
     if path is not None and body.bound(path) == Value(NULL):
         raise errors.UNWOUND_NOTHING.without_rows(list_.at, expression_text(list_))
@@ -54,3 +63,15 @@ def unwind(body: Body, clause: Unwind) -> None:
     body.scope[name.text] = member.bound
     if member.kept is not None:
         body.conditions.append(Comparison(member.kept, "=", scalar.Literal(True), list_.at))
+
+
+def _unwind_chosen(body: Body, clause: Unwind, list_: Comprehension, path: Path) -> None:
+    """Binds the variable of a clause to a chosen member of a shortest path, or a value of it."""
+    member = list_.variable
+    with body.naming(member, Value(NULL)):
+        unwind_shortest(body, replace(clause, variable=member, members=list_.members), path)
+        if list_.condition is not None:
+            hold(body, list_.condition)
+        value = VariableText(member) if list_.value is None else list_.value
+        bound = lists_of(body).bound(value)
+    body.scope[clause.variable.text] = bound

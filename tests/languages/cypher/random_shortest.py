@@ -60,9 +60,18 @@ def _unwound(draw: st.DrawFn) -> Texts:
     passed = draw(st.sampled_from(["", " WITH *"]))
     if draw(st.integers(0, 2)) > 0:
         node, member = f"n{scope.number()}", f"m{scope.number()}"
+        tests = {
+            "": "",
+            " WHERE m.age > 1": f" AND {node}.age > 1",
+            " WHERE m.age IS NULL": f" AND {node}.age IS NULL",
+            f" WHERE NOT m = {scope.nodes[0]}": f" AND {node}.id <> {scope.nodes[0]}.id",
+        }
+        test = draw(st.sampled_from([*tests]))
+        chosen = f"[m IN nodes(p){test}]" if test else "nodes(p)"
         unwind = Texts(
-            f"UNWIND nodes(p) AS {node}{passed}",
-            f"UNWIND nodes(p) AS {member} MATCH ({node}:N) WHERE {node}.id = {member}.id",
+            f"UNWIND {chosen} AS {node}{passed}",
+            f"UNWIND nodes(p) AS {member} MATCH ({node}:N) "
+            f"WHERE {node}.id = {member}.id{tests[test]}",
         )
         clauses.append(unwind)
         scope.labels[node] = None
@@ -85,8 +94,8 @@ def _unwound(draw: st.DrawFn) -> Texts:
         of = "UNWIND rels(p) AS m MATCH (s:N)-[r:K|L]->(e:N) WHERE id(r) = id(m)"
         clauses.append(Texts(f"UNWIND relationships(p) AS r{passed}", of))
         ends = {"startNode(r)": "s.id", "endNode(r)": "e.id", "endNode(r).age": "e.age"}
-        chosen = draw(st.lists(st.sampled_from([*ends]), min_size=1, max_size=2, unique=True))
-        items += [Texts(f"{of} AS c{k}", f"{ends[of]} AS c{k}") for k, of in enumerate(chosen)]
+        read = draw(st.lists(st.sampled_from([*ends]), min_size=1, max_size=2, unique=True))
+        items += [Texts(f"{of} AS c{k}", f"{ends[of]} AS c{k}") for k, of in enumerate(read)]
         key = draw(st.sampled_from(scope.nodes))
         items.append(Texts(f"{key} AS k", f"{key}.id AS k"))
     return _text([*clauses, returned(items, distinct=True)])

@@ -63,6 +63,15 @@ AT_5: dict[str, list[Row]] = {
     "WHERE NOT none(n IN nodes(p) WHERE (n)-[:K]->(c)) RETURN a, b, c": [(1, 2, 2), (1, 3, 2)],
     "MATCH p = shortestPath((a)-[:K*]->(b)) WHERE any(r IN relationships(p) "
     "WHERE startNode(r) <> a AND endNode(r).age = 5) RETURN a, b": [(1, 3)],
+    "MATCH p = shortestPath((a)-[:K*0..]->(b)) "
+    "UNWIND [a IN nodes(p) WHERE a.age < 9 | a.age * 2] AS x RETURN a, x, count(*) AS m": [
+        (1, 10, 1), (2, 10, 1), (3, 10, 1),
+    ],
+    "MATCH p = shortestPath((a)-[:K*]->(b)) UNWIND [n IN nodes(p) WHERE n:Person] AS n "
+    "RETURN n, count(*) AS m": [(1, 2), (2, 3)],
+    "MATCH p = allShortestPaths((a)-[:K*]->(b)) "
+    "UNWIND [r IN relationships(p) WHERE endNode(r) <> b | id(startNode(r))] AS x "
+    "RETURN b, x": [(3, 1)],
     "MATCH p = shortestPath((a)-[:K*]->(b)) MATCH (c:Person) "
     "RETURN c IN nodes(p) AS has, count(*) AS m": [(False, 1), (True, 5)],
 }  # fmt: skip
