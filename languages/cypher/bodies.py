@@ -261,6 +261,7 @@ class Body:
             known = {of.name for of in read if isinstance(of, Variable)}
             added = tuple(n for n in own if n not in shared and (n in known or body.is_named(n)))
             edges = named_edges(body.atoms)
+            added += tuple(name for name in edges if name in known)
             properties = [
                 of
                 for of in dict.fromkeys(read)

@@ -33,7 +33,7 @@ from .program import Choices, reading
 from .scope import Bound, Edge, KnownList, ListColumn, Node, Path, Value
 from .syntax import Call, Comprehension, Exists, Expression, MatchCount, Quantified, Reduced
 from .values import AGGREGATES, point_of, value_of
-from .variables import edge_of, presence_of
+from .variables import counted_edge
 from .walking import parts_of, with_parts
 
 
@@ -321,11 +321,8 @@ def _aggregate(body: Body, of: Call) -> Output:
     if any(True for argument in of.arguments for _ in aggregates(argument)):
         raise errors.INNER_AGGREGATE.error(of.at, shown)
     argument = of.arguments[0]
-    presence = presence_of(body, argument) if name == "count" and not of.distinct else None
-    edge = edge_of(body, argument) if presence is None else None
-    value = presence or (Variable(edge) if edge is not None else _argument(body, of))
-    if edge is not None and (name != "count" or of.distinct):
-        raise errors.EDGE_COLUMN.error(argument.at, expression_text(argument))
+    edge = counted_edge(body, argument, distinct=of.distinct) if name == "count" else None
+    value = _argument(body, of) if edge is None else edge
     percentile = value_of(body, of.arguments[1]) if len(of.arguments) == 2 else None
     return answers.aggregate(
         name, value, of.at, distinct=of.distinct, second=percentile, shown=shown

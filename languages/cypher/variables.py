@@ -22,8 +22,6 @@ _ENDS = {"startnode": 0, "endnode": 1}
 _OF_PATTERNS = {*IDENTITIES, LENGTH, "type"}
 OF_ONE = frozenset({*IDENTITIES, *_ENDS, "type"})
 """The functions of a node or a relationship."""
-TIME = "ts"
-"""The property of all relationships of streams that is their time."""
 
 
 def property_of(body: Body, of: Property) -> rq.Value:
@@ -82,18 +80,37 @@ def edge_of(body: Body, of: Expression) -> str | None:
     return bound.name
 
 
+def counted_edge(body: Body, of: Expression, *, distinct: bool) -> rq.Value | None:
+    """What to count of a relationship, of which all matches count or different ones; None for
+    anything else."""
+    bound = body.bound(of.name) if isinstance(of, VariableText) else None
+    if not isinstance(bound, Edge):
+        return None
+    if distinct and bound.only_ends:
+        raise errors.STEP_VALUE.error(of.at, expression_text(of))
+    presence = None if distinct else presence_of(body, of)
+    return Variable(bound.name) if presence is None else presence
+
+
 def presence_of(body: Body, of: Expression) -> rq.Value | None:
     """A value that is null where a relationship of an OPTIONAL MATCH is: a node at its ends that
-    this clause binds too, or its time. A relationship of a shortest path has a node at its ends.
-    None for anything else."""
+    this clause binds too, or the relationship itself. A relationship of a shortest path has a node
+    at its ends. None for anything else.
+
+    Raises:
+        QueryError: E-LATER for a relationship of a clause around.
+    """
     bound = body.bound(of.name) if isinstance(of, VariableText) else None
     if isinstance(bound, Edge) and bound.only_ends and bound.ends is not None:
         return Variable(bound.ends[0])
     if not isinstance(bound, Edge) or not bound.optional:
         return None
+    if isinstance(of, VariableText) and body.is_outer(of.name):
+        raise errors.OUTER_VALUE.error(of.at, of.name.text)
     (own,) = (inside for inside, _ in body.optional if bound.name in named_edges(inside.atoms))
-    new = (end for end in bound.ends or () if end not in own.shared())
-    return next(map(Variable, new), rq.Property(bound.name, TIME, of.at))
+    ends, known = named_edges(own.atoms)[bound.name].terms, own.shared()
+    new = (end for end in ends if isinstance(end, Variable) and end.name not in known)
+    return next(new, Variable(bound.name))
 
 
 def variable_value(body: Body, name: Name) -> rq.Value:

@@ -16,7 +16,7 @@ from ...algebra import regex
 from ...algebra.regex import Regex
 from .answers import check_alike
 from .atoms import Atom, BinaryAtom, EdgeAtom, Location, PathAtom, Variable, variables_of
-from .conditions import conjuncts, connected, unified
+from .conditions import conjuncts, connected, named_edges, unified
 from .disjoint_sets import DisjointSets
 from .edge_checks import check_edges
 from .errors import QueryError, line_of, listed
@@ -219,8 +219,11 @@ def _check_inner_paths(rules: Sequence[Rule], answer: str) -> None:
 
 
 def _check_safety(rules: Sequence[Rule]) -> None:
+    optional = {part.predicate for rule in rules for part in rule.optional}
     for rule in rules:
         bound = set(variables_of(rule.body))
+        if rule.head in optional:
+            bound |= named_edges(rule.body).keys()
         bound |= {name for name, _ in rule.properties}
         bound |= {of.name for of in rule.missing if isinstance(of, Variable)}
         for name in rule.variables:

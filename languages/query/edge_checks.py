@@ -82,9 +82,11 @@ class _Scope:
             self._check_output(of, location_in(of, self._rule.location))
 
     def _check_output(self, of: Output, at: Location) -> None:
-        """Checks a column of the head; only ``count(e)`` may refer to an edge."""
+        """Checks a column of the head; only a count may refer to an edge, and one of all bindings
+        to a path."""
         if isinstance(of, Aggregated) and of.argument is not None and self._is_edge(of.argument):
-            if of.function != "count":
+            is_distinct = of.function == "count_distinct" and self._is_atom(of.argument)
+            if of.function != "count" and not is_distinct:
                 self._check_no_edge_inside(of.argument, at)
             return
         for reference in references_in(of):
@@ -133,6 +135,10 @@ class _Scope:
 
     def _is_edge(self, side: Value) -> bool:
         return isinstance(side, Variable) and (side.name in self._edges or side.name in self._paths)
+
+    def _is_atom(self, side: Value) -> bool:
+        """Whether a value is an edge, and neither a path nor the row of a vertex."""
+        return isinstance(side, Variable) and isinstance(self._edges.get(side.name), EdgeAtom)
 
     def _check_no_edge_inside(self, side: Value, at: Location) -> None:
         for reference in references_of(side):

@@ -164,7 +164,8 @@ class OptionalPart:
 
     The predicate is the head of a rule of its own, with the atoms and conditions of the optional
     part. Its variables that the body has are the key; the others, and the properties that the rule
-    reads, are missing in a binding without a match.
+    reads, are missing in a binding without a match. A variable of the head may be an edge of the
+    part, whose values are equal where the edges are.
 
     Attributes:
         predicate: the head of the rule of the optional part, which nothing else reads.

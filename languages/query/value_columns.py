@@ -1,8 +1,8 @@
 """Columns of derived predicates that hold values, and the checks of the atoms that read them.
 
 In: the rules of a query. Out: for each derived predicate which of its columns are values. A column
-is a value if a rule computes it, takes it from a value column or from an optional part; the other
-columns are vertices. A value may be missing, and a path never goes over it.
+is a value if a rule computes it, takes it from a value column or from an optional part, or if it is
+an edge; the other columns are vertices. A value may be missing, and a path never goes over it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeGuard
 
 from .atoms import Atom, DerivedAtom, EdgeAtom, PathAtom, Variable
+from .conditions import named_edges
 from .errors import QueryError
 from .predicates import aliases, predicates
 from .regular_query import Rule
@@ -102,7 +103,7 @@ def _other_width(atom: Atom, name: str, width: int | None) -> QueryError:
 
 def _of_head(rule: Rule, known: ValueColumns) -> tuple[bool, ...]:
     computed = dict(rule.properties)
-    values = values_in(rule.body, known)
+    values = values_in(rule.body, known) | named_edges(rule.body).keys()
 
     def kinds() -> Iterator[bool]:
         for name in rule.variables:

@@ -160,10 +160,14 @@ def _with_columns(part: Rule, columns: Sequence[Variable | Property]) -> Rule:
         if isinstance(own, Variable)
     }
     used = {*variables_of(part.body), *names.values()}
-    for name in sorted({*variables_of(part.body)} & {*names.values()} - names.keys()):
-        names[name] = first_free(name, used)
-        used.add(names[name])
-    return with_names(part, lambda name: names.get(name, name))
+    for other in sorted({*variables_of(part.body)} & {*names.values()} - names.keys()):
+        names[other] = first_free(other, used)
+        used.add(names[other])
+
+    def name(of: str) -> str:
+        return names.get(of, of)
+
+    return with_names(part, name, name)
 
 
 def _column(name: str, of: Output | None) -> str:

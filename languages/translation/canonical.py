@@ -53,6 +53,7 @@ from .atoms import Atoms
 from .combinations import check_below
 from .condition_types import resolved, types_in
 from .different_edges import DifferentEdges
+from .edges_in_heads import with_edges_in_head
 from .filters import predicate
 from .generated_names import apart_from_labels
 from .inputs import Inputs
@@ -300,6 +301,7 @@ class _Translation:
         referenced = bool(part.conditions) or computes(part)
         types = [self.atoms.plain(atom).types for atom in part.body] if referenced else []
         conditions = resolved(part, self.inputs, types, values_in(part.body, self.values))
+        rule, part = (with_edges_in_head(one, self.inputs) for one in (rule, part))
         conditions, keys = join_keys(part, conditions, types_in(part, self.inputs, types))
         required = required_columns(part, conditions, [*keys.properties, *(identity or ())])
         head, others = columns_above_join(part, required.residual, keys)

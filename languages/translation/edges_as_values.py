@@ -52,7 +52,7 @@ def written_out(
                 return FALSE if same else TRUE
             names = sorted({name for tag in common for name in first[tag]})
             differ = _difference(edges[one], edges[other], names, condition.location, same)
-            tags = [_tag(edges[name], origins(name)) for name in (one, other)]
+            tags = [tag_of(edges[name], origins(name)) for name in (one, other)]
             if not all(isinstance(tag, Literal) for tag in tags) and one != other:
                 label = Comparison(tags[0], "=" if same else "<>", tags[1], condition.location)
                 differ = (label, *differ)
@@ -61,7 +61,7 @@ def written_out(
             return condition if positive else Negated(condition)
 
 
-def _tag(edge: Row, origins: Origins) -> Value:
+def tag_of(edge: Row, origins: Origins) -> Value:
     """The value that identifies the label of an edge."""
     if len(origins) == 1:
         return Literal(next(iter(origins)))
@@ -77,7 +77,7 @@ def _difference(
         return ()
     assert one.edge is not None
     assert other.edge is not None
-    ends = zip(_ends_of(one), _ends_of(other), strict=True)
+    ends = zip(ends_of(one), ends_of(other), strict=True)
     conditions = [_ends(left, right, at, same) for left, right in ends]
     for name in names:
         left, right = Property(one.edge, name), Property(other.edge, name)
@@ -93,7 +93,7 @@ def _difference(
     return tuple(conditions)
 
 
-def _ends_of(edge: Row) -> tuple[Value, Value]:
+def ends_of(edge: Row) -> tuple[Value, Value]:
     """The stored source and target of an edge, independent of the direction of the atom."""
     source, target = map(_end, (edge.source, edge.target))
     if isinstance(edge, VertexAtom):

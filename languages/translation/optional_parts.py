@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
-from ...algebra.logical import LeftJoin
+from ...algebra.logical import Compute, LeftJoin
 from ...algebra.predicate import Predicate
+from ...algebra.scalar import Column
 from ..query.atoms import Variable, VertexAtom, variables_of
 from ..query.conditions import (
     conjuncts,
@@ -22,11 +23,12 @@ from ..query.conditions import (
     references_in,
     unified,
 )
-from ..query.regular_query import Condition, OptionalPart, Property, Rule
+from ..query.regular_query import Computed, Condition, OptionalPart, Property, Rule
 from ..query.value_columns import ValueColumns, values_in
-from .answer_algebra import Columns
+from .answer_algebra import Columns, types_of
 from .condition_types import check_outputs, typed
-from .filters import predicate
+from .edges_in_heads import counted_edges
+from .filters import predicate, scalar_of
 from .join_keys import JoinKeys
 from .joined_types import different
 from .relations import Relation, filtered, over, projected
@@ -64,7 +66,7 @@ class OptionalParts:
         read = {*head, *(of for condition in later for of in references(condition))}
         read |= {of for part in rule.optional for of in part.key}
         read |= {Variable(name) for part in rule.negated for name in part.variables}
-        rows = _rows(*self.bind(_body(rule, later, read), counted))
+        rows = _rows(*_with_edges(*self.bind(_body(rule, later, read), counted)))
         values = set(values_in(rule.body, self.values))
         for part in rule.optional:
             match = self._match(part, counted)
@@ -84,7 +86,7 @@ class OptionalParts:
 
     def _match(self, part: OptionalPart, counted: bool) -> _Match:
         (rule,) = self.rules[part.predicate]
-        columns, relation = self.bind(unified(rule), counted)
+        columns, relation = _with_edges(*self.bind(unified(rule), counted))
         places = dict(zip(part.columns, _places(columns), strict=True))
         kinds = zip(part.columns, self.values[part.predicate], strict=True)
         values = {of for of, is_value in kinds if is_value}
@@ -138,7 +140,8 @@ class _Match:
 def _body(rule: Rule, later: Sequence[Condition], read: Set[Reference]) -> Rule:
     """The rule without its parts and later conditions; its head has what is read of the body."""
     edges, vertices = named_edges(rule.body), set(variables_of(rule.body))
-    variables = [of.name for of in read if isinstance(of, Variable) and of.name in vertices]
+    own = vertices | (edges.keys() & counted_edges(rule))
+    variables = [of.name for of in read if isinstance(of, Variable) and of.name in own]
     properties = {
         key(of): of
         for of in read - rule.missing
@@ -154,11 +157,26 @@ def _body(rule: Rule, later: Sequence[Condition], read: Set[Reference]) -> Rule:
     )
 
 
+def _with_edges(columns: Columns, relation: Relation) -> tuple[Columns, Relation]:
+    """The rows with a column for each edge in the head of their rule, which is computed."""
+    edges = [(name, of) for name, of in columns.rule.properties if isinstance(of, Computed)]
+    if not edges or relation.empty:
+        return columns, relation
+    values = [scalar_of(of, columns.place) for _, of in edges]
+    compute = Compute((*map(Column, range(len(columns.names))), *values))
+    names = (*columns.names, *(name for name, _ in edges))
+    relation = over(compute, [relation], types_of(compute, relation.types))
+    return replace(columns, names=names), relation
+
+
 def _places(columns: Columns) -> list[int]:
-    """The column of each column of a head without computed values."""
+    """The column of each column of a head, of which those that are computed have their names."""
     outputs, place = dict(columns.rule.properties), columns.place
     references_of_head = (outputs.get(name, Variable(name)) for name in columns.rule.variables)
-    return [place[key(of)] for of in references_of_head if isinstance(of, Variable | Property)]
+    return [
+        place[key(of)] if isinstance(of, Variable | Property) else place[name]
+        for name, of in zip(columns.rule.variables, references_of_head, strict=True)
+    ]
 
 
 def _rows(columns: Columns, relation: Relation) -> _Rows:

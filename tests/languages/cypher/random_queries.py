@@ -118,8 +118,10 @@ def _beside_all(draw: st.DrawFn, body: Body) -> Texts:
 
 def _count_distinct(draw: st.DrawFn, body: Body) -> Texts:
     """Kuzu 0.11.3 gives wrong counts beside count(DISTINCT ...), so it stands alone."""
-    call = f"count(DISTINCT {draw(st.sampled_from([*body.scope.labels]))}"
-    return keyed(key_of(draw, body), [Texts(f"{call})", f"{call}.id)")])
+    names = {name: f"{name}.id" for name in body.scope.labels}
+    names |= {name: f"id({name})" for name in body.scope.relationships}
+    name, id_ = draw(st.sampled_from([*names.items()]))
+    return keyed(key_of(draw, body), [Texts(f"count(DISTINCT {name})", f"count(DISTINCT {id_})")])
 
 
 def _first(draw: st.DrawFn, body: Body) -> Texts:

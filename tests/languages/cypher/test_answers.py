@@ -50,6 +50,15 @@ AT_5: dict[str, list[Row]] = {
     "MATCH (a)-[:K]->(b) WITH a RETURN a, count(*) AS n": [(1, 2), (2, 1), (3, 1)],
     "MATCH (a)-[:K]->(b) WITH DISTINCT a, b RETURN a, count(*) AS n": [(1, 1), (2, 1), (3, 1)],
     "MATCH (a)-[r:K]->() RETURN count(r) AS n, avg(r.w) AS mean": [(4, 3.75)],
+    # Relationships that differ: of two labels, of either direction, and of an OPTIONAL MATCH.
+    "MATCH (a)-[r:K]->(b)-[s]-() RETURN a, count(DISTINCT r) AS r, count(DISTINCT s) AS s, "
+    "count(*) AS n": [(1, 2, 4, 6), (2, 1, 1, 1), (3, 1, 1, 1)],
+    "MATCH (a)-[s:K]->(b) OPTIONAL MATCH (b)-[r]-(a) RETURN a, count(DISTINCT r) AS r, "
+    "count(r) AS m, count(DISTINCT s) AS s": [(1, 3, 6, 2), (2, 1, 1, 1), (3, 1, 1, 1)],
+    "MATCH (a)-[:K]->(b) OPTIONAL MATCH (b)-[r:L]->(a) RETURN a, count(DISTINCT r) AS n, "
+    "count(r) AS r": [(1, 1, 2), (2, 0, 0), (3, 0, 0)],
+    "MATCH p = (a)-[:K*1..2]->()-[:K|L]->() UNWIND relationships(p) AS r "
+    "RETURN count(DISTINCT r) AS n, count(*) AS m": [(5, 16)],
     # The values are 5, 1, 2 and 7; openCypher gives the deviation 0 for a single one.
     "MATCH (a)-[r:K]->() RETURN stDev(r.w) AS s, stDevP(r.w) AS p": [
         (2.753785273643051, 2.384848003542364)
