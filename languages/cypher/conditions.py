@@ -69,7 +69,7 @@ from .values import (
     lists_of,
     value_of,
 )
-from .variables import edge_of
+from .variables import edge_of, presence_of
 from .walking import with_parts
 
 TRUE, FALSE = Both(()), Either(())
@@ -382,7 +382,7 @@ def null_test(body: Body, value: Expression, is_null: bool) -> Condition:
         return FALSE if is_null else TRUE
     if isinstance(bound, Node) and not is_null:
         return Comparison(Variable(bound.variable), "=", Variable(bound.variable), value.at)
-    of = value_of(body, value)
+    of = presence_of(body, value) or value_of(body, value)
     if isinstance(of, rq.Property):
         return Missing(of) if is_null else Negated(Missing(of))
     if isinstance(of, Variable) and not is_null:

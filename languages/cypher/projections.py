@@ -29,10 +29,11 @@ from .leaves import Variable as VariableText
 from .list_columns import is_nested, list_value, nested_value
 from .lists import columns_of_lists
 from .ordering import limit_of
+from .points import point_of
 from .program import Choices, reading
 from .scope import Bound, Edge, KnownList, ListColumn, Node, Path, Value
 from .syntax import Call, Comprehension, Exists, Expression, MatchCount, Quantified, Reduced
-from .values import AGGREGATES, point_of, value_of
+from .values import AGGREGATES, value_of
 from .variables import counted_edge
 from .walking import parts_of, with_parts
 
@@ -139,7 +140,7 @@ def renamed(body: Body, projection: Projection) -> dict[str, Bound]:
         known = body.bound(item.value.name) if isinstance(item.value, VariableText) else None
         if item.alias is None and not isinstance(item.value, VariableText):
             raise errors.NO_ALIAS.error(item.value.at, item.text)
-        point = None if known else point_of(body, item.value)
+        point = None if known else point_of(body, item.value, value_of)
         list_ = None if known or point else Lists(body, value_of).named(item.value)
         scope[item.name] = known or point or list_ or Value(value_of(body, item.value))
     return scope

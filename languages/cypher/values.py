@@ -20,7 +20,8 @@ from .leaves import HasLabels, Literal, Name, Parameter, Property
 from .leaves import Variable as VariableText
 from .members import of_members
 from .path_tests import is_of_nodes, path_of
-from .scope import Edge, Member, Node, Path, Point
+from .points import DISTANCES, distance
+from .scope import Edge, Member, Node, Path
 from .syntax import (
     Access,
     And,
@@ -47,9 +48,17 @@ from .syntax import (
 )
 from .syntax import Comparison as ComparisonText
 from .unsupported import FUNCTIONS
-from .variables import OF_ONE, edge_of, function_of, of_end, part_of, property_of, variable_value
+from .variables import (
+    OF_ONE,
+    edge_of,
+    function_of,
+    of_end,
+    part_of,
+    presence_of,
+    property_of,
+    variable_value,
+)
 
-DISTANCES = ("distance", "point.distance")
 AGGREGATES = {
     **{name: name for name in ("count", "sum", "avg", "min", "max", "collect", "latest")},
     "stdev": "stddev",
@@ -141,7 +150,7 @@ def _chosen(body: Body, of: Expression, value: Callable[[VariableText], rq.Value
 
 def _case(body: Body, of: Case) -> rq.Value:
     parts: list[rq.Value] = []
-    subject = None if of.subject is None else _value(body, of.subject)
+    subject = None if of.subject is None else _subject(body, of.subject, of)
     for test, value in of.branches:
         found = _value(body, test)
         parts.append(found if subject is None else _call(functions.EQUAL, subject, found))
@@ -150,6 +159,13 @@ def _case(body: Body, of: Case) -> rq.Value:
     if len(parts) > 2 * functions.MOST_ARGUMENTS:
         raise errors.LONG.error(of.at, "CASE")
     return _call(functions.CASE_WHEN, *parts, last)
+
+
+def _subject(body: Body, subject: Expression, of: Case) -> rq.Value:
+    """The value that CASE compares; of a relationship that is compared with nulls alone, null."""
+    bound = body.bound(subject.name) if isinstance(subject, VariableText) else None
+    is_null = all(isinstance(test, Literal) and test.value is None for test, _ in of.branches)
+    return NULL if isinstance(bound, Edge) and is_null else _value(body, subject)
 
 
 def _call(function: str, *arguments: rq.Value) -> rq.Value:
@@ -196,7 +212,7 @@ def _test(body: Body, of: Expression) -> rq.Value:
             is_there = isinstance(bound, Node | Edge | Path) and not bound.optional
             if is_there or lists_of(body).named(value) is not None:
                 return scalar.Literal(not is_null)
-            known = _call(functions.IS_NOT_NULL, _value(body, value))
+            known = _call(functions.IS_NOT_NULL, presence_of(body, value) or _value(body, value))
             return _call(functions.LOGICAL_NOT, known) if is_null else known
     raise errors.TRUTH_VALUE.error(of.at, expression_text(of))
 
@@ -296,7 +312,7 @@ def _called(body: Body, of: Call) -> rq.Value:
     if function == "timestamp" and not of.arguments:
         raise errors.NOW.error(of.at, text)
     if function in DISTANCES:
-        return _distance(body, of)
+        return distance(body, of, _value)
     if function == "point":
         raise errors.POINT.error(of.at, text)
     if path_of(of) is not None:
@@ -356,44 +372,3 @@ def _moment(body: Body, of: Call, function: str, text: str) -> rq.Value:
             return moments.time_of_map(parts, found, length, text)
         case argument:
             return _call("AS_TIME", _value(body, argument), scalar.Literal(length))
-
-
-def point_of(body: Body, of: Expression) -> Point | None:
-    """The point that an expression is; None if it is none.
-
-    Raises:
-        QueryError: E-TYPE for other coordinates than x and y, or latitude and longitude.
-    """
-    if isinstance(of, VariableText):
-        bound = body.bound(of.name)
-        return bound if isinstance(bound, Point) and not body.is_outer(of.name) else None
-    if not isinstance(of, Call) or of.function.text.lower() != "point" or len(of.arguments) != 1:
-        return None
-    match of.arguments[0]:
-        case MapOf(values):
-            found = {key.text.lower(): _value(body, value) for key, value in values}
-        case VariableText(name):
-            keys = ("latitude", "longitude")
-            found = {key: property_of(body, Property(name, Name(key, name.at))) for key in keys}
-        case _:
-            raise errors.NO_POINT.error(of.at, expression_text(of))
-    for on_earth, keys in ((False, ("x", "y")), (True, ("latitude", "longitude"))):
-        if found.keys() == set(keys):
-            return Point(on_earth, (found[keys[0]], found[keys[1]]))
-    raise errors.NO_POINT.error(of.at, expression_text(of))
-
-
-def _distance(body: Body, of: Call) -> rq.Value:
-    points = [point_of(body, argument) for argument in of.arguments]
-    for point, argument in zip(points, of.arguments, strict=True):
-        if point is None:
-            raise errors.NO_POINT.error(argument.at, expression_text(argument))
-    if len(points) != 2:
-        raise errors.NO_FUNCTION.error(of.at, of.function.text)
-    one, other = points
-    assert one is not None
-    assert other is not None
-    if one.on_earth != other.on_earth:
-        raise errors.OTHER_POINTS.error(of.at, expression_text(of))
-    function = "EARTH_DISTANCE" if one.on_earth else "PLANE_DISTANCE"
-    return _call(function, *one.coordinates, *other.coordinates)

@@ -20,6 +20,8 @@ from tests.languages.cypher.drawing import (
     tests_of_patterns,
 )
 
+WORDS = ("IS NULL", "IS NOT NULL")
+
 
 @dataclass
 class Body:
@@ -120,7 +122,10 @@ def key_of(draw: st.DrawFn, body: Body) -> str:
 
 
 def truth(draw: st.DrawFn, body: Body) -> Texts:
-    """A pattern as a value."""
+    """A pattern as a value, or whether there is a relationship."""
+    if body.scope.relationships and draw(st.integers(0, 3)) == 0:
+        name, word = draw(st.sampled_from(body.scope.relationships)), draw(st.sampled_from(WORDS))
+        return Texts(f"{name} {word}", f"id({name}) {word}")
     return draw(st.one_of(tests_of_patterns(body.scope), mixed_tests(body.scope)))
 
 

@@ -59,6 +59,19 @@ AT_5: dict[str, list[Row]] = {
     "count(r) AS r": [(1, 1, 2), (2, 0, 0), (3, 0, 0)],
     "MATCH p = (a)-[:K*1..2]->()-[:K|L]->() UNWIND relationships(p) AS r "
     "RETURN count(DISTINCT r) AS n, count(*) AS m": [(5, 16)],
+    # Whether an OPTIONAL MATCH has a relationship; null is equal to nothing, also in CASE.
+    "MATCH (a)-[:K]->(b) OPTIONAL MATCH (b)-[r:L]->(a) RETURN a, r IS NULL AS n, "
+    "CASE r WHEN null THEN 1 ELSE 2 END AS c, exists(r.w) AS e": [
+        (1, False, 2, False),
+        (2, True, 2, False),
+        (3, True, 2, False),
+    ],
+    "MATCH (a)-[:K]->(b) OPTIONAL MATCH (b)-[r:L]-(c) WITH a, r, b WHERE r IS NOT NULL OR b = 2 "
+    "RETURN a, count(DISTINCT r) AS n": [(1, 1)],
+    "MATCH (a)-[:K]->(b) OPTIONAL MATCH (b)-[r:L]-(a) WITH a, r WHERE r IS NULL RETURN a": [
+        (2,),
+        (3,),
+    ],
     # The values are 5, 1, 2 and 7; openCypher gives the deviation 0 for a single one.
     "MATCH (a)-[r:K]->() RETURN stDev(r.w) AS s, stDevP(r.w) AS p": [
         (2.753785273643051, 2.384848003542364)
