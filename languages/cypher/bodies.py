@@ -105,6 +105,14 @@ class Body:
         else:
             self.scope[name.text] = before
 
+    @contextmanager
+    def under(self, atoms: Sequence[Atom], conditions: Sequence[Condition]) -> Iterator[None]:
+        """Adds atoms and conditions for a while."""
+        before = self.atoms, self.conditions
+        self.atoms, self.conditions = [*before[0], *atoms], [*before[1], *conditions]
+        yield
+        self.atoms, self.conditions = before
+
     def is_outer(self, name: Name) -> bool:
         """Whether a variable other than a node is of a body around this one."""
         return name.text not in self.scope

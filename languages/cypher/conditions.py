@@ -8,6 +8,7 @@ which is true in one and false in the other.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 
 from ...algebra import functions, scalar
@@ -27,7 +28,7 @@ from . import errors
 from .beginnings import begins
 from .blocks import Block
 from .bodies import Body, require_any
-from .collected import require_member
+from .collected import parts_of_sum, require_member
 from .expression_text import expression_text
 from .functions import matched, text_test
 from .known_lists import with_kept
@@ -108,6 +109,9 @@ def hold(body: Body, of: Expression, positive: bool = True) -> None:
             _exists(body, of, positive=positive)
         case InList() if (list_ := by_rows(body, of.members)) is not None:
             require_member(body, of, list_, positive=positive)
+        case InList() if (lists := parts_of_sum(body, of.members)) is not None:
+            tests = tuple(replace(of, members=list_) for list_ in lists)
+            hold(body, Or(tests, 2), positive=positive)
         case HasLabels(name, labels):
             if positive and not body.is_outer(name):
                 node = body.node(name)

@@ -18,6 +18,7 @@ from . import errors
 from .clauses import Item, Match, Projection, Single, Unwind, With
 from .collected_members import of_collected
 from .expression_text import expression_text
+from .joined_lists import joined_lists, with_sizes_added
 from .leaves import HasLabels, Literal, Name, Property, Variable
 from .syntax import And, Call, Comprehension, Expression, Indexed, NullTest, Quantified, depth_of
 from .values import AGGREGATES
@@ -31,7 +32,13 @@ OF_LISTS: Final = {"size": "count", "head": "min", "last": "max"}
 
 def without_lists(single: Single) -> Single:
     """The query with other aggregates in place of the lists that its clauses take apart."""
-    found = with_parts(single, _aggregated)
+    names = {item.name for clause in single.clauses if isinstance(clause, With)
+             for item in named_lists(clause.projection)}  # fmt: skip
+
+    def added(of: Expression) -> Expression:
+        return with_sizes_added(with_parts(of, added), names)
+
+    found = with_parts(with_parts(single, added), _aggregated)
     clauses, result = found.clauses, found.result
     for place in range(len(clauses)):
         for item in _lists(clauses, place):
@@ -90,7 +97,7 @@ def lists_taken_apart(
     projection: Projection, clauses: Sequence[Match | With | Unwind], result: Projection
 ) -> list[str]:
     """The names of the lists of a WITH that the clauses behind it do not hand on to RETURN."""
-    names = [item.name for item in named_lists(projection)]
+    names = [item.name for item in (*named_lists(projection), *joined_lists(projection))]
     return [name for name in names if not _is_returned({name}, clauses, result)]
 
 

@@ -15,7 +15,7 @@ from ...algebra.aggregates import DEFINITIONS
 from ..query import answers
 from ..query import regular_query as rq
 from ..query.atoms import Variable
-from ..query.regular_query import Output, Rule
+from ..query.regular_query import Condition, Output, Rule
 from . import errors
 from .bodies import Body, Column
 from .clauses import Item, Projection
@@ -223,13 +223,15 @@ def _lists(
 ) -> dict[str, Bound]:
     """What the lists are bound to that are no columns; ``items`` are the columns."""
     keys = [one for one in items if not any(aggregates(one.value))]
+
+    def known(of: Expression) -> Sequence[Condition]:
+        test = null_test(body, of, False)
+        return () if test == TRUE else (test,)
+
     found: dict[str, Bound] = {}
     for item in every:
         if item.name in lists:
-            assert isinstance(item.value, Call)
-            known = null_test(body, item.value.arguments[0], False)
-            conditions = () if known == TRUE else (known,)
-            found[item.name] = collected(body, item, lists[item.name], keys, conditions)
+            found[item.name] = collected(body, item, lists[item.name], keys, known)
         elif (members := list_of(body, item.value)) is not None:
             found[item.name] = passed_on(body, members, item, items)
     return found

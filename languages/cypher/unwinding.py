@@ -14,7 +14,7 @@ from ..query.regular_query import Comparison
 from . import errors
 from .bodies import Body
 from .clauses import Unwind
-from .collected import list_of, unwind_list
+from .collected import list_of, parts_of_sum, unwind_list
 from .conditions import FALSE, hold
 from .expression_text import expression_text
 from .functions import NULL
@@ -37,7 +37,9 @@ def unwind(body: Body, clause: Unwind) -> None:
     name, list_ = clause.variable, clause.members
     if name.text in body.scope:
         raise errors.REBOUND.error(name.at, name.text)
-    if (collected := list_of(body, list_)) is not None:
+    if (parts := parts_of_sum(body, list_)) is not None:
+        collected = list_of(body, parts[body.pick(len(parts))])
+        assert collected is not None
         unwind_list(body, clause, collected)
         return
     if (shortest := shortest_path_of(body, list_)) is not None:

@@ -7,6 +7,7 @@ and whose conditions are comparisons.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
@@ -66,6 +67,8 @@ def text(query: RegularQuery) -> str:
 def rules_text(query: RegularQuery) -> list[str]:
     """Each rule as ``Head(x, y) <- atom, atom.``"""
     steps, inner = _steps(query), parts_by(query.rules)
+    inner -= {name for rule in query.rules for atom in rule.body for name in predicates(atom)}
+    inner -= {head for head, rules in Counter(r.head for r in query.rules).items() if rules > 1}
     parts = {rule.head: rule for rule in query.rules if rule.head in inner and not _repeats(rule)}
     shown = [rule for rule in query.rules if rule.window is None and rule.head not in parts]
     return [_rule(rule, steps, parts) for rule in shown]

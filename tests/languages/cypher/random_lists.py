@@ -136,6 +136,59 @@ def unwound_lists(draw: st.DrawFn, body: Body) -> Texts:
     )
 
 
+def joined_lists(draw: st.DrawFn, body: Body) -> Texts:
+    """The values of two lists of a node joined, of which a later clause may give the second one, or
+    the number of values; Kuzu has one list of both."""
+    key = key_of(draw, body)
+    one, other = (draw(st.sampled_from([*body.scope.labels, *body.values])) for _ in range(2))
+    ids = [f"{of}.id" if of in body.scope.labels else of for of in (one, other)]
+    known = f"UNWIND [{', '.join(ids)}] AS x WITH {key}, x WHERE x IS NOT NULL"
+    found = f"RETURN DISTINCT {key}.id AS a, x"
+    pair = f"WITH {key}, collect({one}) AS xs, collect({other}) AS ys"
+    match draw(st.sampled_from(["WITH", "UNWIND", "size", "IN"])):
+        case "WITH":
+            lists = f"collect(DISTINCT {one}) + collect({other})"
+            said = f"WITH {key}, {lists} AS zs UNWIND zs AS x RETURN {key} AS a, x"
+            return Texts(said, f"{known} {found}")
+        case "UNWIND":
+            return Texts(f"{pair} UNWIND xs + ys AS x RETURN {key} AS a, x", f"{known} {found}")
+        case "size":
+            sizes = f"count({ids[0]}) + count({ids[1]}) AS n"
+            said = f"{pair} RETURN {key} AS a, size(xs + ys) AS n"
+            return Texts(said, f"RETURN {key}.id AS a, {sizes}")
+    nodes = [draw(st.sampled_from([*body.scope.labels])) for _ in range(2)]
+    given = Texts(
+        f"WITH {key}, collect({nodes[0]}) AS xs, collect({nodes[1]}) AS ys",
+        f"WITH {key}, collect({nodes[0]}.id) AS xs, collect({nodes[1]}.id) AS ys",
+    )
+    after = Scope({key: body.scope.labels[key]}, count=body.scope.count)
+    pattern, needed = draw(patterns(after, 1, start=True))
+    last = draw(st.sampled_from(after.nodes))
+    negation = draw(st.sampled_from(["", "NOT "]))
+    where = Texts(f"{negation}{last} IN xs + ys", f"{negation}({last}.id IN xs OR {last}.id IN ys)")
+    match = clause_of("MATCH", [pattern], needed, [where])
+    rows = returned(
+        [Texts(f"{key} AS a", f"{key}.id AS a"), Texts(f"{last} AS b", f"{last}.id AS b")],
+        distinct=True,
+    )
+    parts = (given, match, rows)
+    return Texts(" ".join(p.cypher for p in parts), " ".join(p.kuzu for p in parts))
+
+
+def list_beside_another(draw: st.DrawFn, body: Body) -> Texts:
+    """The values of a list and of one that a WITH behind an OPTIONAL MATCH adds to it."""
+    key, one = key_of(draw, body), draw(st.sampled_from([*body.scope.labels]))
+    after = Scope({key: body.scope.labels[key]}, count=body.scope.count)
+    pattern, needed = draw(patterns(after, 1, start=True, counted=True))
+    match = clause_of("OPTIONAL MATCH", [pattern], needed, [])
+    last = draw(st.sampled_from([*after.labels]))
+    said = f"WITH {key}, collect({one}) AS xs {match.cypher} "
+    said += f"WITH {key}, xs, xs + collect({last}) AS zs UNWIND zs AS x RETURN {key} AS a, x"
+    kuzu = f"WITH DISTINCT {key}, {one}.id AS y {match.kuzu} WITH {key}, y, {last}.id AS z "
+    kuzu += f"UNWIND [y, z] AS x WITH {key}, x WHERE x IS NOT NULL RETURN DISTINCT {key}.id AS a, x"
+    return Texts(said, kuzu)
+
+
 def in_lists(draw: st.DrawFn, body: Body) -> Texts:
     """A MATCH from nodes, whose last node is in a list of theirs or is not."""
     key, member = key_of(draw, body), key_of(draw, body)
