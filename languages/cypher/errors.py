@@ -83,7 +83,6 @@ ORDER_ONLY = Fault(
     "a result is a set of rows, so it has no order without LIMIT",
     "add LIMIT, or sort the answers after the query",
 )
-LIMITED_STAR = later("* with a LIMIT of rows that may repeat is", "name the columns of the WITH")
 NO_ALIAS = Fault("E-SYNTAX", "WITH needs a name for a value", "add AS and a name")
 SAME_COLUMN = Fault("E-SYNTAX", "two columns have this name", "give one of them another one by AS")
 NO_COLUMNS = Fault("E-SYNTAX", "there are no variables for *", "name a node of a pattern, as (a)")
@@ -231,7 +230,11 @@ MAPS = later(
     "properties of values are",
     "write variable.property of a node or a relationship, or a part of a time, as r.ts.month",
 )
-MAP_VALUE = later("a map as a value is", "maps are arguments of point, datetime and duration")
+MAP_VALUE = later(
+    "a map as a value is",
+    "return its values as columns, as a.name AS name; collect takes a map, and so do point, "
+    "datetime and duration",
+)
 LISTS = later(
     "a list as a value is",
     "name its values by UNWIND; a list that collect gives has size, head, last, IN and "

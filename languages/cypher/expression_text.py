@@ -59,8 +59,10 @@ def expression_text(of: Expression) -> str:
             first = f"{result.text} = {expression_text(initial)}"
             each = f"{variable.text} IN {expression_text(members)}"
             return f"reduce({first}, {each} | {expression_text(value)})"
-        case MapOf(values):
-            return f"{{{', '.join(f'{key.text}: {expression_text(of)}' for key, of in values)}}}"
+        case MapOf(values, owner=owner):
+            before = "" if owner is None else f"{expression_text(owner)} "
+            inside = ", ".join(f"{key.text}: {expression_text(of)}" for key, of in values)
+            return f"{before}{{{inside}}}"
         case Access(owner, key):
             return f"{expression_text(owner)}.{key.text}"
         case Case(subject, branches, otherwise):

@@ -121,7 +121,8 @@ def _head_of(of: Expression) -> Expression | None:
         case Call(head, (Call(collect, (argument,)),)):
             names = head.text.lower(), collect.text.lower()
             is_head = names == ("head", "collect") and not any(aggregates(argument))
-            return argument if is_head else None
+            may_be_null = isinstance(argument, MapOf) and argument.owner is not None
+            return argument if is_head and not may_be_null else None
     return None
 
 

@@ -32,6 +32,7 @@ from .leaves import HasLabels, Literal, Name, Property, Variable
 from .ordering import column_of, rows_of
 from .program import Program
 from .projections import closes, is_aggregated
+from .star_columns import with_star_columns
 from .syntax import Call, Comparison, Computed, Exists, Expression, ListOf, MatchCount
 from .values import AGGREGATES
 from .walking import names_in, with_parts
@@ -46,10 +47,10 @@ def with_limited_sets(program: Program, single: Single) -> Single:
     A RETURN whose order has a key that is not a column becomes such a WITH, and a RETURN behind it.
 
     Raises:
-        QueryError: E-LATER for ``*`` beside such a limit, and for a key of its order that has
-            patterns over columns, or an aggregate; E-SYNTAX for a column without a name.
+        QueryError: E-LATER for a key of the order that has patterns over columns, or an aggregate;
+            E-SYNTAX for a column without a name.
     """
-    single = _with_last_columns(single)
+    single = with_star_columns(_with_last_columns(single), _is_bag)
     clauses: list[Match | With | Unwind] = []
     start: Projection | None = None
     pending: list[Match | With | Unwind] = []
@@ -114,8 +115,6 @@ def _limited(
     """
     given = clause.projection
     at = given.at
-    if given.is_star:
-        raise errors.LIMITED_STAR.error(at, "*")
     for item in given.items:
         if item.alias is None and not isinstance(item.value, Variable):
             raise errors.NO_ALIAS.error(item.value.at, item.text)

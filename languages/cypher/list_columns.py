@@ -17,7 +17,7 @@ from .functions import NULL
 from .known_lists import Lists, is_list
 from .leaves import Literal, Name
 from .scope import Bound, Edge, KnownList, ListColumn
-from .syntax import Case, Comparison, Expression, MapOf
+from .syntax import Case, Comparison, Expression, MapOf, NullTest
 from .values import value_of
 
 
@@ -84,6 +84,11 @@ def nested_value(body: Body, of: Expression) -> rq.Value:
         QueryError: as :func:`list_value`, and E-LATER for another value.
     """
     match of:
+        case MapOf(owner=owner) if owner is not None:
+            there, map_ = NullTest(owner, False), replace(of, owner=None)
+            is_sure = value_of(body, there) == scalar.Literal(True)
+            given = map_ if is_sure else Case(None, ((there, map_),), None, of.at)
+            return nested_value(body, given)
         case MapOf(values):
             entries = [(Literal(key.text, key.at), value) for key, value in values]
             parts = [value_of(body, part) for entry in entries for part in entry]

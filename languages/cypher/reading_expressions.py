@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from lark import Token, Transformer
@@ -102,6 +102,21 @@ class _When:
 @dataclass(frozen=True, slots=True)
 class _Otherwise:
     value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """``.key``, ``key: value`` or ``variable`` of a map projection."""
+
+    key: Name
+    value: Expression | None
+    is_property: bool = False
+
+    def value_of(self, owner: Name) -> Expression:
+        """The value of the key."""
+        if self.is_property:
+            return Property(replace(owner, at=self.key.at), self.key)
+        return Variable(self.key) if self.value is None else self.value
 
 
 class Expressions(Transformer[Token, Any]):
@@ -256,6 +271,18 @@ class Expressions(Transformer[Token, Any]):
         bracket, *words = parts
         values = tuple(zip(map(word_of, words[::2]), words[1::2], strict=True))
         return MapOf(values, location_of(bracket), _nested(words[1::2]))
+
+    def chosen_property(self, parts: list[Token]) -> _Chosen:
+        return _Chosen(word_of(parts[0]), None, is_property=True)
+
+    def chosen_value(self, parts: list[Any]) -> _Chosen:
+        return _Chosen(word_of(parts[0]), parts[1] if len(parts) > 1 else None)
+
+    def map_projection(self, parts: list[Any]) -> Expression:
+        owner, _, *chosen = parts
+        of = word_of(owner)
+        values = tuple((one.key, one.value_of(of)) for one in chosen)
+        return MapOf(values, of.at, _nested([value for _, value in values], of.at), Variable(of))
 
     def call(self, parts: list[Any]) -> Expression:
         function, _, *rest = parts

@@ -30,11 +30,12 @@ from .leaves import (
 
 @dataclass(frozen=True, slots=True)
 class MapOf:
-    """``{key: value, ...}``."""
+    """``{key: value, ...}``, or ``owner {.key, key: value}``, which is null where the owner is."""
 
     values: tuple[tuple[Name, Expression], ...]
     at: Location = field(compare=False)
     depth: int = field(compare=False, default=1)
+    owner: Expression | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,18 +104,18 @@ _OLD_LISTS = Fault(
 )
 
 FORMS = (
-    _form("`OPTIONAL CALL`", r"\bOPTIONAL", r"CALL\b", _CALL),
-    _form("`COLLECT { }`", r"\bCOLLECT", r"\{", later(
+    _form("`COLLECT { }`", r"\bCOLLECT\s*\{\s*\w*", r"[(\w]", later(
         "COLLECT { } is", "collect values behind an OPTIONAL MATCH, as WITH a, collect(b.name) AS l"
     )),
+    _form("`OPTIONAL CALL`", r"\bOPTIONAL", r"CALL\b", _CALL),
     _form("`EXISTS { ... RETURN }`, `COUNT { ... RETURN }`", r"\b(?:EXISTS|COUNT)\s*\{[^{}]*",
           r"(?:RETURN|WITH|UNWIND|OPTIONAL|CALL|UNION|MATCH)\b", later(
         "a clause behind the MATCH in EXISTS { } or COUNT { } is",
         "write one MATCH with WHERE; RETURN is not needed")),
     _form("`{name}`, a parameter", r"\{\s*\w+", r"\}", Fault(
         "E-SYNTAX", "a parameter begins with a dollar sign", "write $name")),
-    _form("`a {.name, .*}`", r"[\w`]", r"\{\s*(?:\.|\w+\s*[:,}])", later(
-        "a map of the properties of a node is", "return them as columns, as a.name AS name")),
+    _form("`a {.*}`", r"\.", r"\*", later(
+        "a map of all properties of a node is", "name the properties, as a {.name, .age}")),
     _form("`:!A`, `:(A|B)&C`, `:%`, `-[:A&B]->`", r"[:|&!]\s*[\w`]*", r"[!%(&|]", _LABELS),
     _form("`(a IS Person)`", r"\(\s*\w+", r"IS\b", _LABELS),
     _form("`x IS NORMALIZED`", r"\bIS(?:\s+NOT)?", r"(?:NF\w+\s+)?NORMALIZED", Fault(

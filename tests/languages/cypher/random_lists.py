@@ -35,7 +35,10 @@ def nested_lists(draw: st.DrawFn, body: Body) -> Texts:
     value = draw(st.sampled_from([*body.values, "7"]))
     item = draw(st.sampled_from(["[{}, {}]", "{{x: {}, w: {}}}"]))
     said, kuzu = item.format(f"id({name})", value), item.format(f"{name}.id", value)
-    if draw(st.booleans()):
+    if draw(st.integers(0, 2)) == 0:
+        said = f"{name} {{.age, w: {value}}}"
+        kuzu = f"CASE WHEN {name}.id IS NOT NULL THEN {{age: {name}.age, w: {value}}} END"
+    elif draw(st.booleans()):
         test = draw(st.sampled_from([f"{value} > 1", f"{name} IS NOT NULL"]))
         said = f"CASE WHEN {test} THEN {said} END"
         kuzu = f"CASE WHEN {test.replace(f'{name} ', f'{name}.id ')} THEN {kuzu} END"

@@ -67,9 +67,9 @@ OF_MEMBERS = [
         "CASE WHEN all(m IN rels(p) WHERE m.w IS NOT NULL) "
         "THEN list_sum(list_transform(rels(p), m -> m.w)) END",
     ),
-    Texts("nodes(p)[0].age", "nodes(p)[1].age"),
-    Texts("id(last(nodes(p)))", "nodes(p)[-1].id"),
-    Texts("head(relationships(p)).w", "rels(p)[1].w"),
+    Texts("nodes(p)[0].age", "(nodes(p)[1]).age"),
+    Texts("id(last(nodes(p)))", "(nodes(p)[-1]).id"),
+    Texts("head(relationships(p)).w", "(rels(p)[1]).w"),
     Texts("size([m IN relationships(p) WHERE m.w IS NOT NULL])",
           "size(list_filter(rels(p), m -> m.w IS NOT NULL))"),
 ]  # fmt: skip
@@ -166,8 +166,10 @@ def queries_of_paths(draw: st.DrawFn) -> Texts:
         where.append(draw(conditions_over(scope, 1)))
     clauses = [clause_of("MATCH", [pattern], needed, where)]
     nodes = scope.nodes
-    # Kuzu 0.11.3 has wrong results of paths of several relationships in OPTIONAL MATCH.
+    # Kuzu 0.11.3 has wrong results of paths of several relationships in OPTIONAL MATCH, and finds
+    # no path there under single(m IN rels(p) WHERE m.w IS NULL).
     is_path = bounded and "TRAIL" in pattern.kuzu and pattern.kuzu.count("[") == 1
+    is_path &= not any("single(" in test.kuzu and "NULL" in test.kuzu for test in where)
     is_optional = is_path and draw(st.integers(0, 3)) == 0
     if is_optional:
         nodes = nodes[:1]

@@ -199,9 +199,10 @@ def _after_limit_of_rows(draw: st.DrawFn, body: Body) -> Texts:
     end = f"{f' SKIP {skip}' * bool(skip)} LIMIT {limit}"
     order = f"CASE WHEN v IS NULL THEN 1 ELSE 0 END, v{down}"
     kuzu = f"WITH {key}, {value} AS v ORDER BY {order}, {key}.id{end}"
-    said = f"WITH {key}, {value} AS v ORDER BY v{down}{end}"
+    given = draw(st.sampled_from([key, key, "*"]))
+    said = f"WITH {given}, {value} AS v ORDER BY v{down}{end}"
     if not is_column:
-        said = f"WITH {key} ORDER BY {value}{down}{end}"
+        said = f"WITH {given} ORDER BY {value}{down}{end}"
         if value != "7" and draw(st.booleans()):
             last = f"RETURN {key} AS a ORDER BY {value}{down}{end}"
             return Texts(last, f"{kuzu} RETURN {key}.id AS a")
