@@ -25,6 +25,7 @@ from ..query.conditions import (
     named_edges,
     references,
     references_in,
+    references_of,
     values_of_output,
 )
 from ..query.errors import QueryError
@@ -297,10 +298,12 @@ def _kind_of_call(
     for place in known[1:]:
         if kinds[place] != kinds[known[0]]:
             one, other = arguments[known[0]], arguments[place]
+            both = f"{value_text(one)} is {kinds[known[0]]} and {value_text(other)} is "
+            if name in functions.COMPARISONS:
+                raise _incomparable(value, f"{both}{kinds[place]}", at)
             raise QueryError(
                 "E-TYPE",
-                f"{value_text(one)} is {kinds[known[0]]} and {value_text(other)} is "
-                f"{kinds[place]}, and {name} takes values of one type",
+                f"{both}{kinds[place]}, and {name} takes values of one type",
                 at=at,
                 text=value_text(value),
                 hint="compare and choose among values of one type; AS_TEXT makes any value a text",
@@ -314,6 +317,19 @@ def _kind_of_call(
             return "a list"
         case gives:
             return _KINDS[gives]
+
+
+def _incomparable(value: Computed, kinds: str, at: Location) -> QueryError:
+    """The error of a comparison of values of two kinds, at the first property in it."""
+    properties = (of for of in references_of(value) if isinstance(of, Property))
+    first = next(properties, value)
+    return QueryError(
+        "E-TYPE",
+        f"{kinds}: they are never equal, and neither comes first",
+        at=location_in(first, at),
+        text=value_text(first),
+        hint="compare values of one type; the catalog declares those of properties",
+    )
 
 
 _KINDS_TAKEN: Final[Mapping[functions.Kind, str]] = {
