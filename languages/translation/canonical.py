@@ -55,7 +55,7 @@ from .condition_types import resolved, types_in
 from .different_edges import DifferentEdges
 from .edges_in_heads import with_edges_in_head
 from .filters import predicate
-from .generated_names import apart_from_labels
+from .generated_names import apart_from_labels, column_names
 from .inputs import Inputs
 from .join_keys import JoinKeys, join_keys
 from .joined_types import check_joined_types
@@ -144,7 +144,7 @@ def translate(
         check_below(RETURNED_PATHS, expression, head.location)
     return LogicalQuery(
         reported(expression, query.emit, inputs.scans),
-        _distinct(head.variables),
+        column_names(head.variables),
         (*of_views, *of_sets, *inputs.unused_windows(), *translation.warnings),
         semantics,
     )
@@ -391,19 +391,3 @@ class _Translation:
     def _full(self, rule: Rule) -> tuple[answer_algebra.Columns, Relation]:
         """The columns of a rule's full bindings, and their relation."""
         return self._bound(rule, counted=True)
-
-
-def _distinct(names: Sequence[str]) -> tuple[str, ...]:
-    """Column names; a repeated variable of the head gets a number: ``x``, ``x_2``."""
-    taken = set(names)
-    count = dict.fromkeys(names, 0)
-    columns: list[str] = []
-    for name in names:
-        count[name] += 1
-        column = name if count[name] == 1 else f"{name}_{count[name]}"
-        while count[name] > 1 and column in taken:
-            count[name] += 1
-            column = f"{name}_{count[name]}"
-        taken.add(column)
-        columns.append(column)
-    return tuple(columns)

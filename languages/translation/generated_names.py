@@ -1,4 +1,4 @@
-"""Generated names, which must differ from every label of the catalog.
+"""Generated names, which must differ from every label of the catalog, and names of columns.
 
 A parser chooses names that do not occur in the text, but does not know the labels of the catalog.
 """
@@ -55,3 +55,19 @@ def _base(label: str, query: RegularQuery, called: Callable[[str], str]) -> str:
 
 def _names(rules: Sequence[Rule]) -> set[str]:
     return read_by(rules) | derived_by(rules)
+
+
+def column_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Column names; a repeated variable of the head gets a number: ``x``, ``x_2``."""
+    taken = set(names)
+    count = dict.fromkeys(names, 0)
+    columns: list[str] = []
+    for name in names:
+        count[name] += 1
+        column = name if count[name] == 1 else f"{name}_{count[name]}"
+        while count[name] > 1 and column in taken:
+            count[name] += 1
+            column = f"{name}_{count[name]}"
+        taken.add(column)
+        columns.append(column)
+    return tuple(columns)
