@@ -137,7 +137,7 @@ class Events:
             Relationship(
                 *self.links[number].ends,
                 self.links[number].type,
-                0,
+                max(ts for other, ts, _ in weights if other == number),
                 newest((ts, w) for other, ts, w in weights if other == number),
             )
             for number in sorted({row[0] for row in weights})
