@@ -22,6 +22,7 @@ from bench.regret.correlations import agreement_of_rounds, correlations, time_of
 from bench.regret.job import SHORTEST
 from bench.regret.known import MEASURED
 from bench.regret.plots import distribution
+from bench.regret.prices import proportions
 from bench.regret.statistics import quantile
 
 Rows = Sequence[Mapping[str, Any]]
@@ -275,6 +276,10 @@ def _with_measured_rows(rows: Rows) -> list[str]:
         *correlations(priced, (DEFAULT, MEASURED)),
         "",
         *agreement_of_rounds(priced),
+        "",
+        "How far times are in proportion to shared costs:",
+        "",
+        *proportions(priced),
         "",
     ]
 

@@ -16,12 +16,13 @@ from bench.corpus.cuts import Cut, Row, cut
 from bench.corpus.labels import by_past, contacts
 from bench.json_lines import rows_of
 from bench.regret.answers import Answer, Collector, TooManyAnswersError
-from bench.regret.candidates import candidates, requested, sampled
+from bench.regret.candidates import DEFAULT, candidates, requested, sampled
 from bench.regret.forms import form, mirrors
 from bench.regret.job import Job, Settings
 from bench.regret.kinds import kind_of
 from bench.regret.known import MEASURED, no_figures, priced
 from bench.regret.measure import catalog_of, comparison, measure_query
+from bench.regret.prices import proportions
 from bench.regret.report import write_report, written_over_chosen
 from bench.regret.runs import batches_of, run
 from bench.regret.series import Series, measure_all
@@ -137,7 +138,7 @@ def test_candidates_begin_with_the_chosen_plan_and_have_costs_of_each_model(fold
     # The triangle has three join trees, the last join of each perhaps a semi-join, and a join of
     # all atoms at once. Of the plans that are drawn, those with COALESCE below a join are plans of
     # `saturating` alone.
-    assert sum("thesis" in models for models in costs) == 6
+    assert sum("thesis" in models for models in costs) == 7
 
 
 def test_a_plan_is_priced_by_its_own_estimates_as_the_search_priced_it(folder: Path) -> None:
@@ -271,6 +272,24 @@ def test_measurements_go_on_where_they_ended(tmp_path: Path) -> None:
     for plot in (tmp_path / "report").glob("*.svg"):
         assert plot.read_text("utf-8").startswith("<svg")
         assert f"({plot.name})" in report
+
+
+def test_times_over_costs_are_compared_within_a_query() -> None:
+    """The middle one of three costs is right, another is too high by a half; a fourth plan is slow,
+    and a fifth was measured once."""
+
+    def plan(cost: float, *times: float, stopped: str = "") -> dict[str, object]:
+        costs = {DEFAULT: [9.0, cost], MEASURED: [9.0, 2 * cost]}
+        return {"costs": costs, "times": times, "stopped": stopped}
+
+    plans = [plan(1, 1, 1), plan(1, 1.2, 1.2), plan(1.5, 1, 1), plan(9, 3, 3), plan(1, 1)]
+    lines = proportions([{"plans": plans}, {"plans": plans[:2]}])
+    of_default, of_measured, of_rounds = lines[-3:]
+    assert (
+        of_default == f"| time over cost, {DEFAULT} | 3 | 0.67 | 0.67 | 0.67 | 1.20 | 1.20 | 1.20 |"
+    )
+    assert of_measured == of_default.replace(DEFAULT, MEASURED)
+    assert of_rounds.count("| 1.00 ") == 6
 
 
 def test_a_plan_that_ended_a_process_is_left_out_of_the_next(folder: Path) -> None:

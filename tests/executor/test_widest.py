@@ -16,14 +16,15 @@ def found(
     expiry before), where a is an even edge and b any; from all vertices of all instants."""
     edges = sorted(edges)
     even = [edge for edge in edges if (edge[0] + edge[1]) % 2 == 0]
-    begins, columns = [], []
-    for graph in (even, edges):
-        sources = [source for source, *_ in graph]
-        starts = np.searchsorted(sources, np.arange(VERTICES * INSTANTS + 1))
-        begins.append(starts + sum(len(column) for column in columns))
-        columns.append(graph)
+    every = np.arange(VERTICES * INSTANTS + 1)
+    begins = np.stack(
+        [
+            np.searchsorted([source for source, *_ in even], every),
+            np.searchsorted([source for source, *_ in edges], every) + len(even),
+        ]
+    )
     _, targets, *expiries = np.array([*even, *edges], np.int64).T
-    sources = np.arange(VERTICES * INSTANTS)
+    sources = every[:-1]
     header = np.zeros(widest.HEADER_FIELDS, np.int64)
     header[widest.LEFT] = left
     nodes = np.zeros((widest.NODE_FIELDS, 3 * VERTICES), np.int64)
@@ -35,7 +36,7 @@ def found(
         stop = widest.widest(
             header, sources, sources // VERTICES * VERTICES, 100 + sources // VERTICES, SINCE,
             FOREVER, VERTICES, np.array([(0, 1, 0), (1, 2, 1), (2, 2, 1)]), np.array([0, 1, 1]),
-            np.stack(begins), np.ascontiguousarray(targets), np.stack(expiries), nodes, out,
+            begins, np.ascontiguousarray(targets), np.stack(expiries), nodes, out,
         )  # fmt: skip
         rows |= set(map(tuple, out[:, : header[widest.WRITTEN]].T.tolist()))
         assert not nodes[[widest.NOW, widest.EARLIER, widest.WAITS]].any() or stop != stops.DONE
@@ -48,9 +49,10 @@ def expected(edges: list[tuple[int, int, int, int]]) -> set[tuple[int, ...]]:
     for place in (2, 3):
         best: dict[tuple[int, int, int], int] = {}
         for least in sorted({edge[place] for edge in edges} - {0}):
-            graph = nx.DiGraph()
-            for source, target, *expiry in edges:
-                if expiry[place - 2] >= least:
+            graph: nx.DiGraph[tuple[int, int]] = nx.DiGraph()
+            for edge in edges:
+                source, target = edge[:2]
+                if edge[place] >= least:
                     graph.add_edges_from([((s, source), (2, target)) for s in (1, 2)])
                     if (source + target) % 2 == 0:
                         graph.add_edge((0, source), (1, target))
@@ -59,7 +61,7 @@ def expected(edges: list[tuple[int, int, int, int]]) -> set[tuple[int, ...]]:
                     best[start[1], vertex, state] = least
         widths.append(best)
     now, before = widths
-    rows = set()
+    rows: set[tuple[int, ...]] = set()
     for (source, vertex, state), expiry in now.items():
         old, moment = before.get((source, vertex, state), 0), 100 + source // VERTICES
         if old:
