@@ -65,6 +65,14 @@ describe("a request", () => {
     expect(session.reachable).toHaveBeenCalledTimes(3);
   });
 
+  it("is repeated without a question if the token changed while it was under way", async () => {
+    const session = withTokens();
+    setSession({ ...session, token: () => (requests.length === 0 ? "wrong" : "right") });
+    expect(await ask(address)).toEqual({ id: "0a" });
+    expect(requests.map(({ token }) => token)).toEqual(["Bearer wrong", "Bearer right"]);
+    expect(session.requestToken).not.toHaveBeenCalled();
+  });
+
   it("fails with the problem document where there is no token", async () => {
     withTokens();
     const error = await thrownBy(ask(address));

@@ -60,15 +60,21 @@ interface Answer<T> {
 
 /**
  * The body of the answer to a request of a client. The request is made again with another token
- * where the service wants one.
+ * where the service wants one: at once if the token changed after it was sent.
  *
  * @throws ProblemError if the answer is a problem.
  * @throws UnreachableError if there is no answer.
  */
 export async function bodyOf<T>(request: () => Promise<Answer<T>>): Promise<T> {
+  let sent = session.token();
   let answer = await request();
-  while (answer.response.status === 401 && (await session.requestToken()))
+  while (
+    answer.response.status === 401 &&
+    (session.token() !== sent || (await session.requestToken()))
+  ) {
+    sent = session.token();
     answer = await request();
+  }
   if (!answer.response.ok) throw new ProblemError(problemOf(answer.error, answer.response));
   return answer.data as T;
 }
