@@ -34,7 +34,8 @@ MOST_ATOMS = 12
 def relation_of(operator: LogicalOperator, inputs: Sequence[Relation | None]) -> Relation | None:
     """The relation of an operator's result; None if the sample cannot evaluate it.
 
-    Simple paths, unions of rows with properties, and the operators at the root cannot be evaluated.
+    Simple paths, unions of rows with properties but for edges of one stream, and the operators at
+    the root cannot be evaluated.
     """
     match operator:
         case WScan() | WScanUnion():
@@ -61,7 +62,7 @@ def relation_of(operator: LogicalOperator, inputs: Sequence[Relation | None]) ->
         case Project():
             columns = operator.columns
             return _join((tuple(range(width(relations[0]))),), columns, relations)
-        case Union() if not any(map(properties_of, relations)):
+        case Union():
             return _either(relations)
         case Filter():
             return _filtered(relations[0], operator.predicate)
@@ -213,11 +214,17 @@ def _keeps_variables(join: Join) -> bool:
     return len(join.output) == len(variables) and {*join.output} == variables
 
 
-def _either(inputs: Sequence[Relation]) -> Relation:
+def _either(inputs: Sequence[Relation]) -> Relation | None:
+    """The union; None of rows with properties, but for edges of one stream with the same ones."""
     flat: list[Relation] = []
     for below in inputs:
         flat += below.inputs if isinstance(below, Either) else [below]
     edges = [below for below in flat if isinstance(below, Edges)]
     if len(edges) == len(flat):
         return Edges(_sorted({scan for e in edges for scan in e.scans}))
-    return Either(tuple(dict.fromkeys(flat)))
+    wide = [below for below in flat if isinstance(below, Wide)]
+    if len(wide) == len(flat) and len({one.properties for one in wide}) == 1:
+        scans = _sorted({scan for one in wide for scan in one.edges.scans})
+        of_one_stream = len({scan.stream for scan in scans}) == 1
+        return Wide(Edges(scans), wide[0].properties) if of_one_stream else None
+    return None if any(map(properties_of, flat)) else Either(tuple(dict.fromkeys(flat)))

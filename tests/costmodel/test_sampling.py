@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from headrace.algebra import regex
-from headrace.algebra.logical import FilteredPattern, Pattern, Project, WScan
+from headrace.algebra.logical import FilteredPattern, Pattern, Project, Union, WScan
 from headrace.algebra.predicate import Predicate
 from headrace.algebra.window import Window
 from headrace.catalog.model import Catalog, LabelStatistics, Stream, StreamSample
@@ -254,6 +254,30 @@ def test_joins_with_conditions_agree_with_nested_loops(
     assert len(found) == len(set(found))
     assert set(found) == expected
     assert expected
+
+
+def test_a_union_of_edges_with_properties_is_the_edges_of_several_labels() -> None:
+    wide = [Wide(A, ("p",)), Wide(B, ("p",))]
+    both = Wide(Edges((*A.scans, *B.scans)), ("p",))
+    assert relation_of(Union(), wide) == relation_of(Union(), [both, *wide]) == both
+    assert relation_of(Union(), [Wide(A, ("p",)), Wide(B, ("q",))]) is None
+    of_other_stream = Edges((Scanned("t", "b", WINDOW),))
+    assert relation_of(Union(), [Wide(A, ("p",)), Wide(of_other_stream, ("p",))]) is None
+    catalog = catalog_of(uniform(3), uniform(4))
+    sample = catalog.samples["s"]
+    values = np.random.default_rng(1).integers(0, 6, len(sample.ts))
+    sample = replace(sample, properties={"p": pa.array(values)})
+    catalog = replace(catalog, samples={"s": sample})
+    evaluation = replace(evaluation_of(catalog, moment=350), check=checking(catalog))
+    pattern = FilteredPattern(((0, 1, 2), (1, 3, 4)), (0, 1, 2, 3, 4), Predicate("c2 < c4"))
+    found: list[set[tuple[int, ...]]] = []
+    for first in (*wide, both):
+        relation = relation_of(pattern, [first, wide[1]])
+        assert relation is not None
+        rows = evaluation.rows(relation, 0, values_of(evaluation, relation))
+        found.append(set(zip(*(column.tolist() for column in rows.columns), strict=True)))
+    assert found[0] | found[1] == found[2]
+    assert found[0] != found[2] != found[1]
 
 
 def test_a_condition_that_the_sample_does_not_decide_leaves_the_formula() -> None:
