@@ -19,7 +19,7 @@ _TYPES: Mapping[str, frozenset[ColumnType]] = {
     **dict.fromkeys(NUMBERS, frozenset[ColumnType]({"integer"})),
     **dict.fromkeys(LISTED, frozenset[ColumnType]({"path"})),
 }
-"""The types of the values that are no vertices."""
+"""The types of the values other than vertices."""
 
 
 @registered

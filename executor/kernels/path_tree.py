@@ -45,7 +45,7 @@ WHOLE, NODES, STEPS = range(3)
 
 
 class Columns(NamedTuple):
-    """The rows of a path, and the columns of a result that are no texts; EMPTY for an absent one.
+    """The rows of a path, and the columns of a result other than texts; EMPTY for an absent one.
 
     Attributes:
         members: WHOLE, NODES or STEPS.

@@ -191,7 +191,7 @@ def search(graph: Graph, state: Search, writes: int, budget: int, until: int, ou
         budget: the most steps of the paths from a root.
         until: the time until which the texts of paths are needed.
         out: int64[width, rows]: the codes of the ends, of texts in the rows that ``texts`` names,
-            and of vertices; the length and the place, which are no codes, in other rows.
+            and of vertices; in other rows the length and the place as they are.
     """
     h = state.header
     while h[ROOT] < graph.roots.shape[0]:

@@ -291,7 +291,7 @@ class _Automaton:
 
 
 def _columns(path: ShortestPath) -> path_tree.Columns:
-    """The columns of a physical operator that are no texts."""
+    """The columns of a physical operator other than texts."""
     place = {value: k for k, value in enumerate(path.values, 2)}
     rows = {None: path_tree.WHOLE, "nodes": path_tree.NODES, "steps": path_tree.STEPS}
     return path_tree.Columns(

@@ -33,7 +33,7 @@ _OF_ALL: Final = (Quantifier.ALL, Quantifier.NONE)
 def shortest_path_of(body: Body, list_: Expression) -> Path | None:
     """The shortest path of whose nodes or relationships a list is; None for another list.
 
-    A path without relationships is no such path: its node is known.
+    A path without relationships does not count, since its node is known.
     """
     name = path_of(list_)
     if name is None or body.is_outer(name):

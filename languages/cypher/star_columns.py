@@ -1,7 +1,7 @@
 """``*`` of a WITH with a LIMIT of rows that may repeat, as the variables that it stands for.
 
-A relationship is no column, so of all variables those are columns that the query reads behind the
-WITH. The others tell no rows apart: equal rows have numbers (:mod:`.limited_rows`).
+A relationship cannot be a column, so only the variables that the query reads behind the WITH become
+columns. Rows that agree in these are told apart by their numbers (:mod:`.limited_rows`).
 """
 
 from __future__ import annotations

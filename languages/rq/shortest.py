@@ -25,7 +25,7 @@ def of_shortest(parts: list[Any]) -> Body:
     members.
 
     Raises:
-        QueryError: E-SYNTAX before an atom that is no path.
+        QueryError: E-SYNTAX before an atom other than a path.
     """
     sign, *rest = parts[:1] + parts[2:]
     body: Body = parts[1]
