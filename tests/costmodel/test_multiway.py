@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import exp
+from math import exp, factorial
 
+import numpy as np
 import pytest
 
 from headrace.algebra.joins import first_orders
 from headrace.algebra.physical import HashJoin, MultiwayJoin
 from headrace.costmodel import CostModel
 from headrace.costmodel.characteristics import Characteristics
+from headrace.costmodel.columns import Column
 from headrace.costmodel.hypercube import with_shares
-from headrace.costmodel.multiway import Extensions, arranged, effort, held
+from headrace.costmodel.multiway import Extensions, RowList, arranged, effort, held, shortest
 
 TRIANGLE = ((0, 1), (1, 2), (2, 0))
 SQUARE = ((0, 1), (1, 2), (2, 3), (3, 0))
@@ -32,25 +34,71 @@ def edges(rate: float, population: float, vertices: float) -> Characteristics:
     return Characteristics(rate, population / rate, population, (vertices, vertices))
 
 
+def least_of_two(mean: float) -> float:
+    """The mean of the lesser of two Poisson numbers that are not 0."""
+    chances = [exp(-mean) * mean**k / factorial(k) for k in range(100)]
+    at_least = [sum(chances[k:]) for k in range(1, 100)]
+    return sum(chance**2 for chance in at_least) / at_least[0] ** 2
+
+
+@pytest.mark.parametrize("lists", [2, 3, 4])
+@pytest.mark.parametrize("mean", [0.3, 1.0, 3.0, 10.0, 40.0])
+@pytest.mark.parametrize("phases", [1.0, 1.3, 2.0, 4.0, 10.0, None])
+def test_the_shortest_of_several_lists(lists: int, mean: float, phases: float | None) -> None:
+    """Poisson numbers whose means have a gamma distribution, drawn with a fixed seed."""
+    random = np.random.default_rng(1)
+    excess = 0.0 if phases is None else mean / phases
+    drawn = np.full((lists, 50_000), mean)
+    if phases is not None:
+        drawn = random.gamma(phases, excess, drawn.shape)
+    drawn = random.poisson(drawn)
+    one = RowList(mean, excess)
+    assert (drawn > 0).mean() == pytest.approx(one.filled, rel=0.02)
+    least = drawn.min(axis=0)
+    assert shortest([one] * lists) == pytest.approx(least[least > 0].mean(), rel=0.12)
+
+
 def test_the_work_of_a_triangle_over_uniform_edges() -> None:
     """1,000 edges among 100 vertices: lists of 10 edges, and one pair in ten is an edge."""
     extensions = Extensions(join(TRIANGLE, (0, 0, 0)), (edges(5.0, 1_000.0, 100.0),))
     found = extensions.effort(0, (2,))
-    # Two lists are found, one is walked, each of its rows is looked up in the other atom, and one
-    # of them is found there.
-    assert found.looked_up == pytest.approx(5 * (2 + 10), rel=1e-3)
-    assert found.visited == pytest.approx(5 * (10 + 1), rel=1e-3)
+    walked = least_of_two(10.0)
+    assert 8 < walked < 8.5
+    # Two lists are found, the shorter is walked, and each of its rows is looked up in the other
+    # atom, which has one in ten.
+    assert found.looked_up == pytest.approx(5 * (2 + walked), rel=0.02)
+    assert found.visited == pytest.approx(5 * (walked + walked / 10), rel=0.02)
     assert found.work == found.looked_up + found.visited
-    assert found.rows == pytest.approx(5 * 10 * 0.1)
-    assert extensions.effort(0, (2,), closing=4.0).rows == pytest.approx(5 * 10 * 0.4)
+    assert found.rows == pytest.approx(5 * walked * 0.1, rel=0.02)
+    more = extensions.effort(0, (2,), closing=4.0)
+    assert more.rows == pytest.approx(5 * walked * 0.4, rel=0.02)
+
+
+def test_the_lists_of_hubs_are_walked_less_than_their_mean_length_says() -> None:
+    """Where a search comes to hubs, the shorter of two lists is the list of another vertex."""
+    even = edges(5.0, 1_000.0, 100.0)
+    ends = [Column(((("s", "a", end), 1.0),), skew=100.0) for end in ("src", "trg")]
+    # The fourth root of the product of both skews is 10, so all lists have 10 rows on average.
+    hubs = replace(even, distinct=(1_000.0, 1_000.0), columns=tuple(ends))
+    efforts = [Extensions(join(TRIANGLE, (0, 0, 0)), (i,)).effort(0, (2,)) for i in (hubs, even)]
+    assert efforts[0].visited < 0.7 * efforts[1].visited
+
+
+def test_a_set_holds_each_edge_once_and_a_bag_all_of_them() -> None:
+    repeated = replace(edges(5.0, 1_000.0, 100.0), most_values=400.0)
+    triangle = join(TRIANGLE, (0, 0, 0))
+    assert held(triangle, (repeated,))[0].population == 400
+    bag = replace(triangle, update_pattern="with_deletions")
+    assert held(bag, (repeated,))[0].population == 1_000
 
 
 def test_look_ups_succeed_as_often_as_the_estimate_of_the_result_says() -> None:
     triangle, one = join(TRIANGLE, (0, 0, 0)), (edges(5.0, 1_000.0, 100.0),)
     sparse, dense = (edges(rate, 1_000.0, 100.0) for rate in (15.0, 60.0))
-    assert work(triangle, sparse, one) == pytest.approx(3 * 5 * (22 + 1), rel=1e-3)
+    walked = least_of_two(10.0)
+    assert work(triangle, sparse, one) == pytest.approx(3 * 5 * (2 + 2 * walked + 1), rel=0.02)
     # A triangle is complete after its only look-up, so more results only cost their visits.
-    assert work(triangle, dense, one) == pytest.approx(3 * 5 * (22 + 4), rel=1e-3)
+    assert work(triangle, dense, one) == pytest.approx(3 * 5 * (2 + 2 * walked + 4), rel=0.02)
     clique = join(((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)), (0,) * 6)
     assert work(clique, dense, one) > work(clique, sparse, one)
 
