@@ -12,8 +12,9 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..algebra.identity import Relation
-from ..algebra.logical import LogicalOperator
+from ..algebra.logical import LogicalOperator, Path
 from ..algebra.physical import PhysicalOperator
+from ..algebra.regex import Regex
 from ..algebra.registry import Registry
 from ..algebra.window import Window
 from ..catalog.defaults import DEFAULT_STATISTICS, DEFAULT_STORED
@@ -25,6 +26,7 @@ from .constants import Assumptions, Constants
 from .derived import Reading
 from .formula import Explanation, Formula
 from .joint import distinct_pairs_within
+from .known_paths import KnownPaths
 from .retractions import retracted_share, retractions_per_row
 
 if TYPE_CHECKING:
@@ -56,6 +58,7 @@ class CostModel:
         parallelism: the number of partitions.
         sampler: estimates paths and joins from a sample of the stream; None without one.
         feedback: the figures that earlier runs measured; None without any. ``thesis`` ignores them.
+        known: the paths that were estimated already; None keeps none.
         reading: how the formulas are read, derived from the other fields.
 
     Raises:
@@ -69,6 +72,7 @@ class CostModel:
     parallelism: int = 1
     sampler: Sampler | None = None
     feedback: Feedback | None = None
+    known: KnownPaths | None = field(default=None, repr=False, compare=False)
     reading: Reading = field(init=False, repr=False, compare=False)
     _any_stored: bool = field(init=False, repr=False, compare=False)
 
@@ -108,6 +112,22 @@ class CostModel:
         if not known or self.feedback is None or self.kind == "thesis":
             return estimate
         return self.feedback.refined(relation, estimate)
+
+    def for_search(self) -> CostModel:
+        """The same cost model, which estimates the pairs of the same words once.
+
+        One that lasts longer than a search would keep more and more estimates.
+        """
+        return replace(self, known=KnownPaths())
+
+    def pairs(self, words: Regex, inputs: Inputs) -> Characteristics:
+        """The characteristics of the pairs that paths with some words connect."""
+        known = None if self.known is None else self.known.get(words, inputs)
+        if known is None:
+            known = self.characteristics(Path(words), inputs)
+            if self.known is not None:
+                self.known.add(words, inputs, known)
+        return known
 
     def cost(self, operator: PhysicalOperator, output: Characteristics, inputs: Inputs) -> float:
         """The operator's own cost per time unit of the catalog (formulas 8-12).

@@ -10,9 +10,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from ..algebra import logical
 from ..algebra.physical import AutomatonPath
-from ..algebra.regex import Regex
+from ..algebra.regex import Regex, refs
 from .characteristics import LARGEST, Characteristics
 from .model import CostModel, Inputs
 from .reached import words_of
@@ -22,6 +21,22 @@ MOST_STATES = 6
 a state may grow exponentially with the states."""
 
 Transitions = tuple[tuple[int, int, bool, int], ...]
+
+
+class _State(NamedTuple):
+    """A state of an automaton, other than the start.
+
+    Attributes:
+        words: the words that lead to the state; None if it accepts them, or of many states.
+        inputs: the number of first inputs among which are all that the words refer to.
+        begun: the inputs whose edges lead from the start to a state that does not accept.
+        labels: the number of labels that may follow.
+    """
+
+    words: Regex | None
+    inputs: int
+    begun: tuple[int, ...]
+    labels: int
 
 
 class TreeNodes(NamedTuple):
@@ -48,20 +63,16 @@ def tree_nodes(
     results do, or as the edges of which they consist.
     """
     rate, labels, population = 0.0, 0.0, output.population
-    words_of_states = _words_of_states(path.states, path.transitions, path.accepting)
-    for state, words in enumerate(words_of_states, start=1):
-        if words is not None:
-            pairs = model.characteristics(logical.Path(words), inputs)
+    for state in _states(path.states, path.transitions, path.accepting):
+        if state.words is not None:
+            pairs = model.pairs(state.words, inputs[: state.inputs])
             own = pairs.arrival_rate
             population += pairs.population
         else:
-            first = 0.0
-            if state not in path.accepting:
-                begun = [ref for at, ref, _, to in path.transitions if (at, to) == (0, state)]
-                first = sum([inputs[ref].arrival_rate for ref in begun])
+            first = sum([inputs[i].arrival_rate for i in state.begun])
             own = max(output.arrival_rate, first)
         rate += own
-        labels += own * sum([at == state for at, *_ in path.transitions])
+        labels += own * state.labels
     return TreeNodes(*[min(each, LARGEST) for each in (rate, labels, population)])
 
 
@@ -73,15 +84,19 @@ def new_edges(inputs: Inputs) -> float:
 
 
 @lru_cache(maxsize=4096)
-def _words_of_states(
+def _states(
     states: int, transitions: Transitions, accepting: tuple[int, ...]
-) -> tuple[Regex | None, ...]:
-    """The words of each state but the start; None of a state that accepts, or of many."""
-    return tuple(
-        [
-            None
-            if states > MOST_STATES or state in accepting
-            else words_of(states, transitions, (state,))
-            for state in range(1, states)
-        ]
-    )
+) -> tuple[_State, ...]:
+    """The states of an automaton but the start, in order."""
+    found = []
+    for state in range(1, states):
+        words: Regex | None = None
+        needed, begun = 0, tuple[int, ...]()
+        if state not in accepting:
+            begun = tuple([ref for at, ref, _, to in transitions if (at, to) == (0, state)])
+            if states <= MOST_STATES:
+                words = words_of(states, transitions, (state,))
+                needed = 1 + max([int(ref) for ref in refs(words)])
+        labels = sum([at == state for at, *_ in transitions])
+        found.append(_State(words, needed, begun, labels))
+    return tuple(found)

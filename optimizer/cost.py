@@ -16,6 +16,10 @@ class CostEstimator(Protocol):
     not negative.
     """
 
+    def for_search(self) -> CostEstimator:
+        """The same cost model, which may keep what it has estimated for one search."""
+        ...
+
     def characteristics(
         self, operator: LogicalOperator, inputs: tuple[Characteristics, ...], /
     ) -> Characteristics:

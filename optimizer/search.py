@@ -64,7 +64,7 @@ class Search:
         self.rules = RuleTable(options)
         self.budget = Budget(options, deadline)
         self.events = Events(listeners)
-        self.coster = Coster(groups, self.algebra, cost_model, options)
+        self.coster = Coster(groups, self.algebra, cost_model.for_search(), options)
         agenda = Agenda(groups, self.rules)
         self.memo = Memo(
             groups, self.algebra, (flat, self.algebra.times, self.coster, self.events, agenda)

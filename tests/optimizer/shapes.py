@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any
+from typing import Any, Self
 
 from headrace.algebra import logical, regex
 from headrace.algebra.logical import (
@@ -143,6 +143,9 @@ class SetCosts:
     seed: int | None = None
     semi_join: float = 1e9
     leaves: dict[object, int] = field(default_factory=dict)
+
+    def for_search(self) -> Self:
+        return self
 
     def characteristics(
         self, operator: LogicalOperator, inputs: tuple[Characteristics, ...]

@@ -6,7 +6,7 @@ and comparisons stand anywhere between unions, joins and paths.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from random import Random
 
@@ -149,6 +149,9 @@ class Perturbed:
 
     model: CostModel
     seed: int
+
+    def for_search(self) -> Perturbed:
+        return replace(self, model=self.model.for_search())
 
     def characteristics(
         self, operator: LogicalOperator, inputs: tuple[Characteristics, ...]
