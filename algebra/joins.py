@@ -65,13 +65,14 @@ def first_orders(bindings: Bindings) -> tuple[tuple[int, ...], ...]:
     Each variable is beside an earlier one; of several the one with the smallest number is first.
     """
     shared = join_variables(bindings)
+    beside = {v: connected_to(bindings, v) for v in shared}
     orders = []
     for binding in bindings:
         bound = shared.intersection(binding)
         missing = sorted(shared - bound)
         order: list[int] = []
         while missing:
-            following = next((v for v in missing if connected_to(bindings, v) & bound), missing[0])
+            following = next((v for v in missing if beside[v] & bound), missing[0])
             missing.remove(following)
             order.append(following)
             bound |= {following}

@@ -25,7 +25,7 @@ class Reading:
 
 def combinations(distinct: Sequence[float]) -> float:
     """The number of combinations of the distinct values of some columns."""
-    return prod(max(v, 1.0) for v in distinct)
+    return prod([max(v, 1.0) for v in distinct])
 
 
 def of_values(rows: Characteristics) -> Characteristics:

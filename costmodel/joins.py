@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import exp, inf, prod
+from math import exp, inf
 
 from ..algebra.logical import AntiJoin, FilteredPattern, LeftJoin, MultiwayPattern, Pattern
 from ..algebra.physical import AntiJoin as AntiJoinByKeys
@@ -213,7 +213,7 @@ class JoinStep:
     @property
     def dropped(self) -> tuple[tuple[int, int], ...]:
         """The positions of the join columns that the result does not have."""
-        return tuple(pair for pair in self.shared if pair not in self.columns)
+        return tuple([pair for pair in self.shared if pair not in self.columns])
 
 
 CONCATENATION = JoinStep(shared=((1, 2),), columns=((0, 0), (3, 3)))
@@ -266,23 +266,36 @@ def _different(
     only the other input has do not count in the mean m.
     """
     values = left.distinct + right.distinct
-    width = len(left.distinct)
-    kept = {i for pair in step.columns for i in pair}
-    sides = ((range(width), left), (range(width, len(values)), right))
-    shares = []
-    for own, (columns, side) in enumerate(sides):
-        joined = {pair[own] for pair in step.shared}
-        rest = [i for i in columns if i not in joined]
-        rows = selectivity * side.population
-        if not rows or all(i in kept or values[i] <= 1 for i in rest):
+    share = 1.0
+    for own, (kept, dropped) in enumerate(_sides(step, len(left.distinct), len(values))):
+        rows = selectivity * (right if own else left).population
+        if not rows or all(values[i] <= 1 for i in dropped):
             continue
         for pair in step.shared:
             mine, others = values[pair[own]], values[pair[1 - own]]
             if 0 < mine < others:
                 rows *= others / mine
-        shares.append(different_values(rows, combinations([values[i] for i in rest if i in kept])))
-        shares[-1] /= rows
-    return prod(shares)
+        share *= different_values(rows, combinations([values[i] for i in kept])) / rows
+    return share
+
+
+_Columns = tuple[int, ...]
+
+
+@lru_cache(maxsize=4096)
+def _sides(step: JoinStep, width: int, columns: int) -> tuple[tuple[_Columns, _Columns], ...]:
+    """Of each input of a join the columns beside the joined ones that it keeps, and drops.
+
+    The left input has ``width`` of the ``columns``.
+    """
+    output = {i for pair in step.columns for i in pair}
+    sides = []
+    for own, positions in enumerate((range(width), range(width, columns))):
+        joined = {pair[own] for pair in step.shared}
+        rest = [i for i in positions if i not in joined]
+        kept, dropped = ([i for i in rest if (i in output) is side] for side in (True, False))
+        sides.append((tuple(kept), tuple(dropped)))
+    return tuple(sides)
 
 
 @lru_cache(maxsize=4096)

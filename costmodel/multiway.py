@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from math import expm1, inf, log1p, sqrt
 from typing import NamedTuple
 
@@ -90,6 +91,8 @@ def shortest(lists: Sequence[RowList]) -> float:
     the first are averaged with an exponent that follows their variance. It was fitted to negative
     binomial lengths, and is right within a tenth for two to four lists of one distribution.
     """
+    if len(lists) == 1:
+        return lists[0].length
     numbers = [one.beyond for one in lists]
     least = min([mean for mean, _ in numbers])
     if least <= 0:
@@ -145,14 +148,20 @@ class Extensions:
         self.shared = join_variables(bindings)
         self._shared_of = [self.shared.intersection(binding) for binding in bindings]
         self._has_own = [len(s) < len(b) for s, b in zip(self._shared_of, bindings, strict=True)]
-        self._atoms_of = {
-            v: [k for k, binding in enumerate(bindings) if v in binding] for v in self.shared
-        }
-        self._beside = {v: connected_to(bindings, v) & self.shared for v in self.shared}
-        self._is_forest = is_forest(bindings)
+        of_atoms = list(enumerate(self._shared_of))
+        self._atoms_of = {v: [(k, s - {v}) for k, s in of_atoms if v in s] for v in self.shared}
         self._atoms = [kept[read] for read in join.reads]
         self._matching: dict[tuple[Place, Place], float] = {}
         self._reads = join.reads
+
+    @cached_property
+    def _beside(self) -> dict[int, frozenset[int]]:
+        """The shared variables beside each one; only the choice of an order asks."""
+        return {v: connected_to(self.bindings, v) & self.shared for v in self.shared}
+
+    @cached_property
+    def _is_forest(self) -> bool:
+        return is_forest(self.bindings)
 
     def orders(self, delta: int) -> Iterator[tuple[int, ...]]:
         """The orders of the variables after a row of an atom; each is beside an earlier one."""
@@ -233,21 +242,22 @@ class Extensions:
     def _bind(self, prefix: _Prefix, variable: int, closing: float) -> _Prefix:
         """Walks the shortest list of a variable, and looks each value up in the other atoms."""
         before = prefix.bound
-        stage = [
-            k for k in self._atoms_of[variable] if self._shared_of[k] - {variable} <= before.keys()
-        ]
+        stage = [k for k, others in self._atoms_of[variable] if others <= before.keys()]
         lists = list(self._lists(stage, variable, before))
         lengths = [rows for rows, _ in lists]
         walked = _walked(prefix, lengths, shortest(lengths))
         _, first = min(lists)
         bound = {**before, variable: (first, self.bindings[first].index(variable))}
+        order = (*prefix.order, variable)
+        longer = _Prefix(order, bound, walked.rows, walked.looked_up, walked.visited)
+        if len(stage) == 1:
+            return longer
         filled = {atom: rows.filled or 1.0 for rows, atom in lists}
         others = [
             self._rows_of(atom, bound, closing, filled.get(atom, 1.0))
             for atom in stage
             if atom != first
         ]
-        longer = walked._replace(order=(*prefix.order, variable), bound=bound)
         return _looked_up(longer, others)
 
     def _rows_of(
@@ -301,7 +311,7 @@ def _walked(prefix: _Prefix, lists: Sequence[RowList], length: float) -> _Prefix
         looked_up += reached
         reached *= one.filled
     rows = min(reached * length, LARGEST)
-    return prefix._replace(rows=rows, looked_up=looked_up, visited=prefix.visited + rows)
+    return _Prefix(prefix.order, prefix.bound, rows, looked_up, prefix.visited + rows)
 
 
 def _looked_up(prefix: _Prefix, lengths: Sequence[float]) -> _Prefix:
@@ -314,7 +324,7 @@ def _looked_up(prefix: _Prefix, lengths: Sequence[float]) -> _Prefix:
         looked_up += rows
         rows = min(rows * length, LARGEST)
         visited += rows
-    return prefix._replace(rows=rows, looked_up=looked_up, visited=visited)
+    return _Prefix(prefix.order, prefix.bound, rows, looked_up, visited)
 
 
 def held(join: MultiwayJoin, inputs: Sequence[Characteristics]) -> list[Characteristics]:

@@ -70,6 +70,5 @@ def retracted_share(
 
 def retractions_per_row(inputs: Sequence[Characteristics]) -> float:
     """The retractions that arrive from all inputs for each row that does."""
-    rate = sum([rows.arrival_rate for rows in inputs])
     retracted = sum([rows.arrival_rate * rows.retracted for rows in inputs])
-    return retracted / rate if rate else 0.0
+    return retracted / sum([rows.arrival_rate for rows in inputs]) if retracted else 0.0

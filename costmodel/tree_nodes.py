@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ..algebra.physical import AutomatonPath
-from ..algebra.regex import Regex, refs
+from ..algebra.regex import Regex, Symbol, concat, refs
 from .characteristics import LARGEST, Characteristics
 from .model import CostModel, Inputs
 from .reached import words_of
@@ -27,14 +27,17 @@ class _State(NamedTuple):
     """A state of an automaton, other than the start.
 
     Attributes:
-        words: the words that lead to the state; None if it accepts them, or of many states.
-        inputs: the number of first inputs among which are all that the words refer to.
+        before: the one state from which edges lead here, if it has estimates of its own; else 0.
+        words: the words that lead from that state to this one, over the pairs of that state and
+            then the inputs; None if the state accepts, or is one of many.
+        inputs: the inputs that the words refer to.
         begun: the inputs whose edges lead from the start to a state that does not accept.
         labels: the number of labels that may follow.
     """
 
+    before: int
     words: Regex | None
-    inputs: int
+    inputs: tuple[int, ...]
     begun: tuple[int, ...]
     labels: int
 
@@ -63,9 +66,12 @@ def tree_nodes(
     results do, or as the edges of which they consist.
     """
     rate, labels, population = 0.0, 0.0, output.population
-    for state in _states(path.states, path.transitions, path.accepting):
+    pairs_of: dict[int, Characteristics] = {}
+    for number, state in enumerate(_states(path.states, path.transitions, path.accepting), start=1):
         if state.words is not None:
-            pairs = model.pairs(state.words, inputs[: state.inputs])
+            edges = tuple([inputs[i] for i in state.inputs])
+            over = (pairs_of[state.before], *edges) if state.before else edges
+            pairs = pairs_of[number] = model.pairs(state.words, over)
             own = pairs.arrival_rate
             population += pairs.population
         else:
@@ -88,15 +94,22 @@ def _states(
     states: int, transitions: Transitions, accepting: tuple[int, ...]
 ) -> tuple[_State, ...]:
     """The states of an automaton but the start, in order."""
-    found = []
+    found: list[_State] = []
     for state in range(1, states):
-        words: Regex | None = None
-        needed, begun = 0, tuple[int, ...]()
-        if state not in accepting:
-            begun = tuple([ref for at, ref, _, to in transitions if (at, to) == (0, state)])
-            if states <= MOST_STATES:
-                words = words_of(states, transitions, (state,))
-                needed = 1 + max([int(ref) for ref in refs(words)])
         labels = sum([at == state for at, *_ in transitions])
-        found.append(_State(words, needed, begun, labels))
+        into = [(at, ref, inverse) for at, ref, inverse, to in transitions if to == state]
+        begun = tuple([ref for at, ref, _ in into if at == 0])
+        if state in accepting:
+            found.append(_State(0, None, (), (), labels))
+        elif states > MOST_STATES:
+            found.append(_State(0, None, (), begun, labels))
+        elif len(into) == 1 and 0 < into[0][0] < state and into[0][0] not in accepting:
+            ((before, ref, inverse),) = into
+            found.append(
+                _State(before, concat([Symbol(0), Symbol(1, inverse)]), (ref,), (), labels)
+            )
+        else:
+            words = words_of(states, transitions, (state,))
+            inputs = tuple(range(1 + max([int(ref) for ref in refs(words)])))
+            found.append(_State(0, words, inputs, begun, labels))
     return tuple(found)
