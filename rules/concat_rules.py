@@ -70,6 +70,12 @@ def _enters(path: Path) -> tuple[bool, bool]:
     return enters, splits_by_join(path.regex)
 
 
+def _enters_first(path: Path) -> bool:
+    """Whether a PATH enters a concatenation as its first part, though only unsplit ones do."""
+    enters, splits = _enters(path)
+    return enters and not splits
+
+
 class PatternToConcat(TransformationRule):
     """P[r1](S) ⋈(trg1 = src2) P[r2](S)  →  P[r1·r2](S)
 
@@ -100,9 +106,7 @@ class PatternToConcat(TransformationRule):
         return first == 0 if context.has_mirror_images else first >= 0
 
     def admits(self, root: GroupExpression, context: Context) -> Admits:
-        composition = context.composition
-        # The input that may not enter as a concatenation.
-        unsplit = context.of(directions_of, root)[0] if context.duplicate_free else -1
+        composition, unsplit = context.composition, self._unsplit(root, context)
 
         def admitted(position: int, member: GroupExpression) -> bool:
             enters, splits = context.of(_enters, member)
@@ -111,6 +115,21 @@ class PatternToConcat(TransformationRule):
             return composition is None or composition.composes(member)
 
         return admitted
+
+    def matches(
+        self, pattern: Op, slot: int, root: GroupExpression, context: Context
+    ) -> Iterator[Match]:
+        """No bindings, and no look at each member, where no PATH may enter as the first part."""
+        first = self._unsplit(root, context)
+        looked_into = first >= 0 and isinstance(pattern.inputs[first], Op)
+        if looked_into and not context.some(_enters_first, Path, root.inputs[first]):
+            return iter(())
+        return super().matches(pattern, slot, root, context)
+
+    @staticmethod
+    def _unsplit(root: GroupExpression, context: Context) -> int:
+        """The input that may not enter as a concatenation; -1 if both may."""
+        return context.of(directions_of, root)[0] if context.duplicate_free else -1
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
         first, steps = context.of(directions_of, match.root)

@@ -9,7 +9,7 @@ from ..algebra import regex
 from ..algebra.logical import Path, PathSemantics, Pattern, VertexPaths
 from ..algebra.regex import Regex, Symbol
 from ..memo import Expression, GroupExpression, GroupId, Tree
-from ..memo.pattern import Match, Op
+from ..memo.pattern import Match
 from .rule import Context
 
 
@@ -45,13 +45,11 @@ def directions_of(operator: Pattern) -> Directions:
 
 def operands_of(match: Match) -> tuple[GroupId | GroupExpression, GroupId | GroupExpression]:
     """The two inputs of a binary operator: a group to refer to, or a PATH to take in."""
-    nested = iter(match.expressions[1:])
-    one, other = match.root.inputs
-    parts = match.pattern.inputs
-    return (
-        next(nested) if isinstance(parts[0], Op) else one,
-        next(nested) if isinstance(parts[1], Op) else other,
-    )
+    operands: list[GroupId | GroupExpression] = [*match.root.inputs]
+    for (position, _), member in zip(match.pattern.nested, match.expressions[1:], strict=True):
+        operands[position] = member
+    one, other = operands
+    return one, other
 
 
 def read_by(operands: Iterable[GroupId | GroupExpression]) -> tuple[GroupId, ...]:

@@ -104,6 +104,7 @@ class Context:
     """
 
     __slots__ = (
+        "_asked",
         "_of_expressions",
         "_operators",
         "_results",
@@ -137,6 +138,7 @@ class Context:
         self._results: dict[tuple[object, ...], Any] = {}
         self._of_expressions: dict[tuple[object, int], tuple[Hashable, Any]] = {}
         self._operators: dict[Hashable, Any] = {}
+        self._asked: dict[tuple[object, GroupId], tuple[int, int, bool]] = {}
 
     def once(self, function: Callable[..., T], *arguments: Hashable) -> T:
         """The result of a pure function, computed once per optimization.
@@ -162,6 +164,24 @@ class Context:
             self._of_expressions[key] = expression.operator, result
         value: T = result
         return value
+
+    def some(self, function: Callable[[Any], bool], of_type: type, group: GroupId) -> bool:
+        """Whether a pure function holds for the operator of a member that a group has, or had.
+
+        Only members whose operators have the type are asked, each once until groups merge.
+        """
+        merges = self.memo.merges
+        for log in self.memo.group(group).logs:
+            before, asked, found = self._asked.get((function, log.id), (merges, 0, False))
+            if before != merges:
+                asked, found = 0, False
+            members = log.by_type.get(of_type, ())
+            if not found and asked < len(members):
+                found = any(function(member.operator) for member in members[asked:])
+                self._asked[function, log.id] = merges, len(members), found
+            if found:
+                return True
+        return False
 
     def same(self, operator: H) -> H:
         """The one object for all equal operators, which makes comparing them quick."""
