@@ -162,7 +162,8 @@ class Memo:
             form = self._form(*key)
             if isinstance(form, int):
                 return self._equal(find(form), None, into)
-            twin = self._digests.get(form)
+            if form != key:
+                twin = self._digests.get(form)
             if twin is None:
                 return self._enter(form, into, rule, source)
         return self._equal(twin.group, twin, into)
@@ -187,7 +188,9 @@ class Memo:
         key: Digest = (operator, inputs)
         form = self._aliases.get(key)
         if form is None:
-            form = self._aliases[key] = self._operators.canonical(operator, inputs)
+            form = self._operators.canonical(operator, inputs)
+            if form != key:
+                self._aliases[key] = form
         return form
 
     def _enter(

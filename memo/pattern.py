@@ -143,15 +143,18 @@ def bindings(
         return
     if admits is not None and not _admitted(pattern, old, new, admits):
         return
+    inners = [inner for _, inner in pattern.nested]
     # Yield every combination with a new member once: ``first`` is the position of its first new
     # member.
     for first in range(len(new)):
+        if not new[first]:
+            continue
         choices = [
             old[k] if k < first else new[k] if k == first else old[k] + new[k]
             for k in range(len(new))
         ]
         for chosen in product(*choices):
-            if all(_fits(inner, m) for (_, inner), m in zip(pattern.nested, chosen, strict=True)):
+            if all(_fits(inner, m) for inner, m in zip(inners, chosen, strict=True)):
                 yield Match(pattern, (root, *chosen))
             if not root.alive:
                 return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..algebra.logical import (
     Aggregate,
@@ -33,8 +33,7 @@ from ..rules.columns import FlatForms
 from ..rules.time_bounds import OWN_TIME, TimeBounds
 
 
-@dataclass(frozen=True, slots=True)
-class LogicalProperties:
+class LogicalProperties(NamedTuple):
     """Properties that all expressions of a group share.
 
     ``width`` is the number of columns, ``scans`` the numbers of the scans below, as bits, and
@@ -73,32 +72,36 @@ class AlgebraOperators(Operators):
 
     def canonical(self, operator: Hashable, inputs: tuple[GroupId, ...]) -> Digest | GroupId:
         """The operator's canonical form; an input where the operator changes nothing."""
-        if isinstance(operator, Union) and inputs[0] == inputs[1]:
-            return inputs[0]
-        if isinstance(operator, Filter) and operator.predicate.normal == TRUE:
-            return inputs[0]
-        if isinstance(operator, Compute):
-            operator, inputs = operator.canonical(inputs)
+        match operator:
+            case Path():
+                return self._path(operator, inputs)
+            case Union() if inputs[0] == inputs[1]:
+                return inputs[0]
+            case Filter() if operator.predicate.normal == TRUE:
+                return inputs[0]
+            case Compute():
+                operator, inputs = operator.canonical(inputs)
         if isinstance(operator, Project):
             width = self._groups[inputs[0]].properties.width
             if operator.columns == tuple(range(width)):
                 return inputs[0]
-        if isinstance(operator, Path):
-            form, used = operator.canonical(inputs)
-            if (
-                self._paths_of_labels
-                and isinstance(form, Path)
-                and form.semantics is PathSemantics.ARBITRARY
-                and isinstance(form.regex, Symbol)
-                and not form.regex.inverse
-            ):
-                return used[0]
-            return form, used
         assert isinstance(operator, LogicalOperator)
         canonical, read = operator.canonical(inputs)
         if isinstance(canonical, Pattern) and not isinstance(canonical, BoundPattern):
             return self._one_of_mirror_images(canonical, read)
         return canonical, read
+
+    def _path(self, path: Path, inputs: tuple[GroupId, ...]) -> Digest | GroupId:
+        form, used = path.canonical(inputs)
+        if (
+            self._paths_of_labels
+            and isinstance(form, Path)
+            and isinstance(form.regex, Symbol)
+            and not form.regex.inverse
+            and form.semantics is PathSemantics.ARBITRARY
+        ):
+            return used[0]
+        return form, used
 
     def _one_of_mirror_images(self, join: Pattern, inputs: tuple[GroupId, ...]) -> Digest:
         """A join, or the first one that a symmetry of its atoms maps on it.
@@ -123,16 +126,19 @@ class AlgebraOperators(Operators):
     ) -> LogicalProperties:
         """Width, scans and deletions of the result."""
         assert isinstance(operator, LogicalOperator)
-        scans = 0
+        scans, deletions = 0, False
         for below in inputs:
             scans |= below.scans
+            deletions |= below.deletions
+        width = operator.width([below.width for below in inputs])
+        if isinstance(operator, Pattern | Path):
+            return LogicalProperties(width, scans, deletions)
         if isinstance(operator, WScan | WScanUnion):
             for scan in operator.scans:
                 self.times.any |= OWN_TIME in scan.properties
                 scans |= 1 << self._scans.setdefault(scan.unfiltered, len(self._scans))
-        deletions = any(below.deletions for below in inputs) or (
-            isinstance(operator, AntiJoin | LeftJoin | Top)
-            or (isinstance(operator, WScan) and operator.deletions)
+        deletions |= isinstance(operator, AntiJoin | LeftJoin | Top) or (
+            isinstance(operator, WScan) and operator.deletions
         )
         if isinstance(operator, Report | EventReport) or (
             isinstance(operator, Aggregate) and not operator.retracts
@@ -146,7 +152,6 @@ class AlgebraOperators(Operators):
         elif isinstance(operator, Aggregate):
             deletions = True
         self.deletions |= deletions
-        width = operator.width([below.width for below in inputs])
         return LogicalProperties(width, scans, deletions)
 
     def contradiction(self, one: LogicalProperties, other: LogicalProperties) -> str | None:

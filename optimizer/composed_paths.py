@@ -104,6 +104,7 @@ def _is_beaten(paths: list[_Worth], path: _Worth) -> bool:
     """Whether another path is as good in every respect, and better in one."""
     inputs, cost, rate = path
     for other in paths:
-        if other.cost <= cost and other.inputs <= inputs and other.rate <= rate and other != path:
+        of_inputs, of_cost, of_rate = other
+        if of_cost <= cost and of_inputs <= inputs and of_rate <= rate and other != path:
             return True
     return False

@@ -100,7 +100,8 @@ class Coster(MemoListener):
 
     def estimate(self, group: GroupId) -> Characteristics:
         """The characteristics of a group, those of its first expression."""
-        return self._estimates[self.groups.find(group)]
+        known = self._estimates.get(group)
+        return self._estimates[self.groups.find(group)] if known is None else known
 
     def repeats(self, choice: Choice) -> tuple[bool, ...]:
         """For each group that a choice reads whether its rows repeat."""

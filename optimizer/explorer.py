@@ -96,9 +96,8 @@ class Explorer:
     def _considering(self, expression: GroupExpression) -> tuple[RuleEntry, ...]:
         """The rules that consider an expression, the least promising first, found once for each
         operator and widths."""
-        width = self._context.width
-        widths = (width(expression.group), *map(width, expression.inputs))
-        key = expression.operator, widths
+        groups, read = self._groups.alive, (expression.group, *expression.inputs)
+        key = expression.operator, tuple([groups[i].properties.width for i in read])
         entries = self._considered.get(key)
         if entries is None:
             matching = self._agenda.rules.matching(type(expression.operator))

@@ -24,6 +24,7 @@ class TreeCosts:
         if cost is None:
             self._costs[number] = inf  # a group that reads itself is not its cheapest member
             members = self._coster.groups[number].expressions
-            costs = [sum(map(self.cost, e.inputs), self._coster.least_local(e)) for e in members]
+            least_local = self._coster.least_local
+            costs = [sum(map(self.cost, e.inputs), least_local(e)) for e in members]
             cost = self._costs[number] = min(costs, default=inf)
         return cost
