@@ -1,7 +1,8 @@
 """Compares plans with and without bound paths: ``python -m bench.bound_paths``.
 
 Each query runs with the plan of all rules, and with the plan of a search without the rules that
-bind paths (:data:`BINDING`), in one process, in turns, with one call of the pipeline per slide.
+bind paths (:data:`BINDING`), or without those of ``--without``, in one process, in turns, with one
+call of the pipeline per slide.
 The benchmark prints the processor times of both plans and their ratio. The vertices of the
 conditions are the most frequent source and target of the stream, and ones of middle frequency.
 With ``--file`` the stream is a file of edges ``src trg ts`` with one label, as in the SNAP
@@ -36,7 +37,7 @@ from headrace.planning.requests import PathSemanticsKind, PlanningOptions, PlanR
 
 MOST_RANKED = 3_000
 """The most plans to look at for a bound one."""
-BINDING = ("FilterIntoPath", "JoinIntoPath", "JoinIntoPairs")
+BINDING = ("FilterIntoPath", "JoinIntoPath", "JoinIntoPairs", "JoinsIntoPairs")
 QUERIES = {
     "from a hub": "Answer(y) <- {hub} (a2q|c2a|c2q)+ y",
     "from a vertex": "Answer(y) <- {some} (a2q|c2a|c2q)+ y",
@@ -53,6 +54,9 @@ QUERIES = {
     "Q7": "Answer(x, y) <- x (a2q/c2a)+ y, x c2q m, m c2q y",
     "pairs of edges": "Answer(x, y) <- x (a2q|c2a|c2q)+ y, a2q(y, x)",
     "pairs of two closures": "Answer(x, y) <- x a2q+ y, y c2a+ x",
+    "two atoms": "Answer(x, y) <- {some} a2q x, x (a2q|c2a|c2q)+ y, y a2q {target}",
+    "two atoms of hubs": "Answer(x, y) <- {hub} a2q x, x (a2q|c2a|c2q)+ y, y a2q {sink}",
+    "two large atoms": "Answer(x, y) <- p a2q x, x (c2a|c2q)+ y, y a2q q",
     "pairs behind a constant": "Answer(y, m) <- x c2a+ y, x c2q m, m c2q y, x = {hub}",
 }
 QUERIES_OF_ONE_LABEL = {
@@ -62,6 +66,10 @@ QUERIES_OF_ONE_LABEL = {
     "three steps behind a constant": "Answer(x, y) <- {some} e x, x e/e/e y",
     "pairs": "Answer(x, y) <- x e+ y, x e m, m e y",
     "cycles": "Answer(x, y) <- x e+ y, e(y, x)",
+    "two atoms": "Answer(x, y) <- {some} e x, x e+ y, y e {target}",
+    "two atoms of hubs": "Answer(x, y) <- {hub} e x, x e+ y, y e {sink}",
+    "two small atoms": "Answer(p, x, y, q) <- p e x, x e+ y, y e q, p < 20, q < 20",
+    "two large atoms": "Answer(x, y) <- p e x, x e+ y, y e q",
 }
 
 
@@ -126,11 +134,15 @@ def operators_of(plan: PhysicalPlan) -> str:
 
 
 def plans_of(
-    text: str, known: Catalog, options: PlanningOptions, force: bool = False
+    text: str,
+    known: Catalog,
+    options: PlanningOptions,
+    force: bool = False,
+    without: Sequence[str] = BINDING,
 ) -> list[PhysicalPlan]:
-    """The plans of a query without bound paths and with them, by force those with pairs first."""
+    """The plans of a query without some rules and with all, by force those with pairs first."""
     plans = []
-    for disabled in (BINDING, ()):
+    for disabled in (tuple(without), ()):
         chosen = replace(options, disabled_rules=disabled)
         found = optimize(PlanRequest(text, catalog=known, options=chosen)).optimization
         plans.append(found.plan)
@@ -186,6 +198,7 @@ def main(
     file: Annotated[Path | None, typer.Option(help="A file of edges of one label.")] = None,
     semantics: Annotated[PathSemanticsKind, typer.Option(help="Which paths count.")] = "arbitrary",
     force: Annotated[bool, typer.Option(help="Measure bound plans even if dearer.")] = False,
+    without: Annotated[list[str] | None, typer.Option(help="A rule to measure.")] = None,
     days: Annotated[int | None, typer.Option(help="Days of the stream.")] = None,
     window: Annotated[str, typer.Option(help="The range of the window.")] = "10d",
     pairs: Annotated[int, typer.Option(min=1, help="Runs of each plan.")] = 3,
@@ -204,7 +217,7 @@ def main(
     rows: list[Row] = []
     for name, text in queries.items():
         if only in name:
-            plans = plans_of(text.format(**names), known, options, force)
+            plans = plans_of(text.format(**names), known, options, force, without or BINDING)
             row = measure(name, plans, batches, pairs)
             rows.append(row)
             save(out, "bound_paths", {"days": days, "window": window, **names}, rows)

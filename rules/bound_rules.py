@@ -7,6 +7,7 @@ target is bound as the source of the reversed path, whose columns then change pl
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from ..algebra import regex
@@ -14,12 +15,14 @@ from ..algebra.logical import BoundPath, BoundPattern, Filter, Path, Pattern, Pr
 from ..algebra.logical.bound import after_sources
 from ..algebra.predicate import Predicate
 from ..algebra.regex import Symbol
-from ..memo import Expression, GroupExpression, Tree
+from ..memo import Expression, GroupExpression, GroupId, Tree
 from ..memo.pattern import Match, Op, Var
 from .filter_rules import predicate_of
 from .path_algebra import arbitrary, path_of
 from .path_rules import NO_LOOPS, SWAP, as_any_path
 from .rule import Context, Promise, TransformationRule
+
+Binding = tuple[int, ...]
 
 
 class FilterIntoPath(TransformationRule):
@@ -143,6 +146,50 @@ class JoinIntoPairs(TransformationRule):
                 yield Expression(operator, (other, bound))
 
 
+class JoinsIntoPairs(TransformationRule):
+    """A ⋈ (B ⋈ P[d·r](S))  →  A ⋈ (B ⋈ P_D[d·r](S)) with D = π(x)(B) × π(y)(A) for the ends x, y
+
+    One relation binds the source and another one the target. Matched where ``JoinIntoPath`` has
+    bound the path by B, so that each order of the joins gives the trees from B once, and those from
+    A in B ⋈ (A ⋈ P). Always valid: the joins need a row of B with the source and a row of A with
+    the target. A join is left out where the result has no other columns of A, or of B. Applied
+    where A shares nothing but the target, since A ⋈ B is no product otherwise, and where
+    ``JoinIntoPairs`` would be. D is a product that no rule reorders.
+    """
+
+    name = "JoinsIntoPairs"
+    makes = BoundPattern
+    excluded = frozenset({"ProjectIntoPattern", "ProjectIntoFilteredPattern"})
+    number = None
+    patterns = (
+        Op(Pattern, Var("a"), Op(BoundPattern, Var("b"), Var("p"))),
+        Op(Pattern, Op(BoundPattern, Var("b"), Var("p")), Var("a")),
+    )
+    promise = Promise.REDUCE
+
+    def considers(self, expression: GroupExpression, context: Context) -> bool:
+        join: Any = expression.operator
+        left, right = map(set, join.bindings)
+        return len(left & right) == 1
+
+    def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
+        above, below = (found.operator for found in match.expressions)
+        assert isinstance(above, Pattern)
+        assert isinstance(below, BoundPattern)
+        place = 0 if isinstance(match.pattern.inputs[0], Op) else 1
+        joined, binding = above.bindings[place], above.bindings[1 - place]
+        (shared,) = set(joined) & set(binding)
+        bound, ends = below.bindings
+        if len(ends) != 2 or below.output[joined.index(shared)] != ends[1] or ends[1] in bound:
+            return  # a product of this rule, or a join that does not bind the target
+        source = Expression(Project((bound.index(ends[0]),)), (match["b"],))
+        target = Expression(Project((binding.index(shared),)), (match["a"],))
+        product = Expression(BoundPattern(((0,), (1,)), (0, 1)), (source, target))
+        for path in _of_pairs(match["p"], product, context):
+            inner = _joined(below, (bound, ends), (match["b"], path))
+            yield _joined(above, (binding, joined), (match["a"], inner))
+
+
 def _grows_trees(path: Path) -> bool:
     """Whether binding an end of a path can save trees: a closure, or several simple steps."""
     if arbitrary(path):
@@ -164,3 +211,25 @@ def _from_sources(r: regex.Regex, end: int) -> regex.Regex:
     """The regex, reversed for end 1, after a symbol 0 for the sources."""
     along = regex.inverse(r) if end else r
     return after_sources(regex.without_empty(along))
+
+
+def _of_pairs(group: GroupId, pairs: Tree, context: Context) -> Iterator[Tree]:
+    """The paths of a group from a relation of sources, between some pairs alone."""
+    for found in context.memo.group(group).members(BoundPath):
+        path = found.operator
+        assert isinstance(path, BoundPath)
+        if path == BoundPath(path.regex):
+            yield Expression(replace(path, pairs=True), (*found.inputs, pairs))
+    for found in context.memo.group(group).members(Filter):
+        if found.operator == NO_LOOPS:
+            for below in _of_pairs(found.inputs[0], pairs, context):
+                yield Expression(NO_LOOPS, (below,))
+
+
+def _joined(join: Pattern, bindings: tuple[Binding, Binding], inputs: tuple[Tree, Tree]) -> Tree:
+    """A join with a relation of which the second input has only matching rows; without that
+    relation, if the result has none of its other columns."""
+    ends = bindings[1]
+    if set(join.output) <= set(ends):
+        return Expression(Project(tuple([ends.index(v) for v in join.output])), inputs[1:])
+    return Expression(BoundPattern(bindings, join.output, join.names), inputs)

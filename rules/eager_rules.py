@@ -43,6 +43,7 @@ class AggregateBeforeJoin(TransformationRule):
             "AggregateBeforeJoin",
             "JoinIntoPairs",
             "JoinIntoPath",
+            "JoinsIntoPairs",
             "PatternAssociate",
             "PatternAssociateInverse",
             "PatternCommute",

@@ -30,7 +30,9 @@ class PatternCommute(TransformationRule):
     number = 7
     patterns = (Op(Pattern, Var("a"), Var("b")),)
     promise = Promise.REORDER
-    redundant = frozenset({"PatternCommute", "JoinIntoPath", "JoinIntoPairs"}) | AT_ONCE
+    redundant = AT_ONCE | frozenset(
+        {"PatternCommute", "JoinIntoPath", "JoinIntoPairs", "JoinsIntoPairs"}
+    )
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
         a, b = match.root.inputs

@@ -22,7 +22,7 @@ from .anti_join_rules import (
     FilterAntiJoinTranspose,
     ProjectAntiJoinTranspose,
 )
-from .bound_rules import FilterIntoPath, JoinIntoPairs, JoinIntoPath
+from .bound_rules import FilterIntoPath, JoinIntoPairs, JoinIntoPath, JoinsIntoPairs
 from .concat_rules import ConcatToPattern, PathInline, PatternToConcat, UnionToConcat
 from .eager_rules import AggregateBeforeJoin
 from .existential_rules import ShortenPath
@@ -144,6 +144,7 @@ def transformation_rules() -> tuple[TransformationRule, ...]:
         FilterIntoPath(),
         JoinIntoPath(),
         JoinIntoPairs(),
+        JoinsIntoPairs(),
         PatternToMultiway(),
         MultiwayNest(),
         FilterIntoMultiway(),

@@ -91,8 +91,9 @@ def behind_sources(r: regex.Regex) -> regex.Regex:
 class BoundPattern(Pattern):
     """⋈ of a relation with a path that the relation binds (:class:`BoundPath`), its second input.
 
-    It means the same as PATTERN, but no rule rewrites it: rules reorder the PATTERN that it is made
-    from.
+    Where two relations bind a path, one of them is joined with the join of the other, and their
+    product has the pairs of the path. BoundPattern means the same as PATTERN, but no rule rewrites
+    it: rules reorder the PATTERN that it is made from.
     """
 
     def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:

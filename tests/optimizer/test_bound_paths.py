@@ -78,3 +78,16 @@ def test_two_constants_meet_in_the_middle() -> None:
     (chosen, *_) = closures("Answer(x, y) <- x a+/b/c+ y, x = 7, y = 9", "arbitrary", 1)
     assert chosen == ["S_PATH*", "S_PATH*"]
     assert ["PAIR_PATH*"] in closures("Answer(x, y) <- b(x, y), x a+ y", "arbitrary")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Answer(x, y) <- 7 b x, x a+ y, y c 9",
+        "Answer(p, x, y, q) <- b(p, x), x a/a+ y, c(y, q)",
+        "Answer(x) <- x a+ y, b(x, p), c(q, y)",
+        "Answer(p, y) <- b(p, x), x a+ y, y c z, z d 9",
+    ],
+)
+def test_two_atoms_bind_the_pairs_of_their_ends(text: str) -> None:
+    assert ["PAIR_PATH*"] in closures(text, "arbitrary", 2_000)

@@ -213,6 +213,7 @@ def test_a_query_without_filters_or_unions_skips_their_rules() -> None:
         "UnionToConcat",
         "JoinIntoPath",
         "JoinIntoPairs",
+        "JoinsIntoPairs",
         "AntiJoinPatternTransposeInverse",
         "LeftJoinPatternTranspose",
     } <= idle

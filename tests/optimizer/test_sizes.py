@@ -205,6 +205,9 @@ ELSEWHERE: dict[str, LogicalExpression] = {
     "bound pairs": LogicalExpression(
         Pattern(((0, 1), (0, 1)), (0, 1)), (B, path(regex.plus(Symbol(0)), A))
     ),
+    "ends that two relations bind": LogicalExpression(
+        Pattern(((0, 1), (1, 2), (2, 3)), (0, 1, 2, 3)), (B, path(regex.plus(Symbol(0)), A), C)
+    ),
     "trails": LogicalExpression(
         Trail(
             regex.alternation([regex.concat([Symbol(0), Symbol(0)]), regex.plus(Symbol(1))]), (0, 1)

@@ -13,14 +13,14 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from headrace.algebra.logical import BoundPath, Path
-from headrace.algebra.physical import AutomatonPath, ProjectColumns
+from headrace.algebra.physical import AutomatonPath, HashJoin, ProjectColumns
 from headrace.algebra.plan import PhysicalPlan
 from headrace.algebra.regex import has_closure
 from headrace.optimizer import Options, SearchResult
 from tests.executor.spark.chain import Chain
 from tests.oracles.conditions import Vert
 from tests.oracles.judgement import Line
-from tests.oracles.query import Atom, BodyAtom, PathAtom, Rule, Term, Var, text
+from tests.oracles.query import Atom, BodyAtom, PathAtom, Rule, Var, text
 from tests.oracles.snapshot import Truth
 from tests.properties import test_deletions as with_deletions
 from tests.properties import test_per_slide as slides
@@ -55,10 +55,18 @@ def _repeats(plan: PhysicalPlan, node: int) -> bool:
     return isinstance(operator, ProjectColumns) and len(set(operator.columns)) == 1
 
 
+def has_product(plan: PhysicalPlan) -> bool:
+    """Whether a join of the plan has no variable in common."""
+    joins = [node.operator for node in plan.nodes if isinstance(node.operator, HashJoin)]
+    return any(set(left).isdisjoint(right) for left, right in (join.bindings for join in joins))
+
+
 def bound_plans(found: SearchResult, most: int, seed: int) -> list[PhysicalPlan]:
-    """The chosen plan and some of the space, those with bound pairs and other bound paths first."""
+    """The chosen plan and some of the space, those with bound pairs and other bound paths first:
+    of bound pairs those of a product."""
     drawn = {plan.digest: plan for plan in (found.plan, *found.plans.sample(4 * most, seed))}
     of_pairs = [p for p in drawn.values() if any(n.op == "PAIR_PATH" for n in p.nodes)]
+    of_pairs.sort(key=has_product, reverse=True)
     chosen = of_pairs[: (most + 1) // 2]
     others = sorted((p for p in drawn.values() if p not in chosen), key=lambda p: not is_bound(p))
     return [*chosen, *others][:most]
@@ -150,9 +158,7 @@ def test_most_searches_find_bound_paths(case: Case, seed: int) -> None:
         closures = any(isinstance(of, Path) and has_closure(of.regex) for of in operators)
         assert closures or not any(both_ends_are_read(rule, atom) for atom in rule.body)
         assert any(isinstance(of, BoundPath) for of in operators) == closures
-    path, others = path_and_others(case)
-    on_both_ends = {*path.terms} <= others and not rule.conditions
-    if on_both_ends and found.stop_reason == "complete":
+    if edges_bind_both_ends(rule) and found.stop_reason == "complete":
         assert any(
             isinstance(e.operator, BoundPath) and e.operator.pairs
             for g in found.memo.groups
@@ -171,13 +177,18 @@ def both_ends_are_read(rule: Rule, atom: BodyAtom) -> bool:
     return all(name in read or uses[name] > 1 for name in ends)
 
 
-def path_and_others(case: Case) -> tuple[BodyAtom, set[Term]]:
-    """The first path of a rule, and the variables of the other atom if that is one of an edge."""
-    (rule,) = case.query.rules
+def edges_bind_both_ends(rule: Rule) -> bool:
+    """Whether the other atoms of a rule without conditions are an edge on both ends of the path, or
+    an edge on each end."""
     path = next(atom for atom in rule.body if isinstance(atom, PathAtom))
-    others = [atom for atom in rule.body if atom is not path]
-    match others:
-        case [Atom() as edge]:
-            return path, {edge.source, edge.target}
+    edges = [{*atom.terms} for atom in rule.body if atom is not path and isinstance(atom, Atom)]
+    if rule.conditions or len(edges) != len(rule.body) - 1:
+        return False
+    ends = {*path.terms}
+    match edges:
+        case [edge]:
+            return ends <= edge
+        case [one, other]:
+            return len(ends & one) == len(ends & other) == 1 and one.isdisjoint(other)
         case _:
-            return path, set()
+            return False

@@ -52,8 +52,10 @@ def bound_rules(draw: st.DrawFn, vertices: Sequence[Vertex]) -> tuple[Rule, ...]
     ends: list[Term] = [X, Y]
     body: list[BodyAtom] = []
     conditions: list[Compare] = []
+    relations = ["atom", "closure"]
+    kinds = draw(st.sampled_from([["constant", "condition", *relations, "free"], relations]))
     for k, (end, other) in enumerate(((X, Z), (Y, W))):
-        bound = draw(st.sampled_from(["constant", "condition", "atom", "closure", "free"]))
+        bound = draw(st.sampled_from(kinds))
         if bound == "constant" and X in ends and Y in ends:
             ends[k] = Const(draw(constant))
         elif bound in {"constant", "condition"}:
