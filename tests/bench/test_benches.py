@@ -124,7 +124,7 @@ def test_bound_paths_are_measured_beside_unbound_ones(tmp_path: Path) -> None:
     out = tmp_path / "bound.json"
     bound_paths.main(days=3, only="hub", pairs=1, out=out)
     rows = _read(out)["rows"]
-    assert {row["operators"] for row in rows} == {"S_PATH*"}
+    assert {row["operators"] for row in rows} == {"S_PATH*", "HASH_JOIN PAIR_PATH*"}
     assert all(row["results"] > 0 and not row["same"] for row in rows)
 
 
