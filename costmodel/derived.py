@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import expm1, inf, prod
+from math import expm1, inf, log1p, prod
 
 from .characteristics import LARGEST, Characteristics
 from .columns import Columns
+
+_EVEN = 1e-9
+"""Numbers are taken as Poisson's below this excess of their variance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,14 @@ class Reading:
 def combinations(distinct: Sequence[float]) -> float:
     """The number of combinations of the distinct values of some columns."""
     return prod([max(v, 1.0) for v in distinct])
+
+
+def not_zero(mean: float, excess: float = 0.0) -> float:
+    """The probability that a negative binomial number is not 0: 1 - (1 + t)^(-mean/t).
+
+    ``excess``, t, is its variance over its mean, less 1. Without any, the number is Poisson's.
+    """
+    return -expm1(-mean * log1p(excess) / excess) if excess > _EVEN else -expm1(-mean)
 
 
 def of_values(rows: Characteristics) -> Characteristics:

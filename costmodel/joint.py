@@ -13,7 +13,7 @@ from math import expm1, inf, log1p, sqrt
 from ..catalog.model import End, Joint, LabelStatistics
 from .characteristics import Characteristics
 from .columns import Column, Columns
-from .derived import combinations, different_values
+from .derived import combinations, different_values, not_zero
 from .selectivity import equal_columns
 
 MOST_ENDS = 16
@@ -22,8 +22,6 @@ _REPEATED = 0.999
 """Edges are taken as without repeats above this share of distinct pairs."""
 _ALL_KEYS = 1 - 1e-12
 """The largest share of keys that are valid, of which a number of draws follows."""
-_EVEN = 1e-9
-"""Rows are taken as evenly divided over the keys below this excess of their variance."""
 _UNSEEN = 0.5
 """The assumed shared values of columns that share none in the measured part of the stream."""
 _STEPS = 60
@@ -91,9 +89,7 @@ def matched_share(
         if len(shared) == 1:
             skew = _skew(keys, others[j])
     uneven = rows * (skew - 1) / keys
-    if uneven > _EVEN:
-        partners *= log1p(uneven) / uneven
-    return -common * expm1(-partners / common)
+    return common * not_zero(partners / common, uneven)
 
 
 def _skew(values: float, column: Column | None) -> float:

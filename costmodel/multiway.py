@@ -16,12 +16,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from math import expm1, inf, log1p, sqrt
+from math import inf, sqrt
 from typing import NamedTuple
 
 from ..algebra.joins import connected_to, is_forest, join_variables
 from ..algebra.physical import MultiwayJoin
 from .characteristics import LARGEST, Characteristics
+from .derived import not_zero
 from .joint import matches
 
 MOST_PERMUTED = 4
@@ -64,9 +65,7 @@ class RowList(NamedTuple):
     @property
     def filled(self) -> float:
         """The share of the lists that have a row."""
-        if not self.excess:
-            return -expm1(-self.mean)
-        return -expm1(-self.mean / self.excess * log1p(self.excess))
+        return not_zero(self.mean, self.excess)
 
     @property
     def length(self) -> float:

@@ -153,8 +153,8 @@ class JoinsIntoPairs(TransformationRule):
     bound the path by B, so that each order of the joins gives the trees from B once, and those from
     A in B ⋈ (A ⋈ P). Always valid: the joins need a row of B with the source and a row of A with
     the target. A join is left out where the result has no other columns of A, or of B. Applied
-    where A shares nothing but the target, since A ⋈ B is no product otherwise, and where
-    ``JoinIntoPairs`` would be. D is a product that no rule reorders.
+    where ``JoinIntoPairs`` would be, and where A shares the target alone: a variable that A and B
+    share makes A ⋈ B a join, which ``JoinIntoPairs`` takes. No rule reorders the product D.
     """
 
     name = "JoinsIntoPairs"
@@ -218,7 +218,7 @@ def _of_pairs(group: GroupId, pairs: Tree, context: Context) -> Iterator[Tree]:
     for found in context.memo.group(group).members(BoundPath):
         path = found.operator
         assert isinstance(path, BoundPath)
-        if path == BoundPath(path.regex):
+        if path == BoundPath(path.regex):  # any paths, neither a condition nor pairs so far
             yield Expression(replace(path, pairs=True), (*found.inputs, pairs))
     for found in context.memo.group(group).members(Filter):
         if found.operator == NO_LOOPS:
